@@ -1,0 +1,81 @@
+"""What a decision may ask to be done in a cluster, as values.
+
+`agent/manifests.py` says what each one writes. Everything is created without effect (no replicas,
+suspended, selecting nothing) and then brought to life, and each change or delete names the object
+as it was read: a write that comes too late is refused by the API server.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deployments.domain.observations import ObjectKind, Ref
+
+
+@dataclass(frozen=True)
+class Create:
+    """Make an object of one release. `process` is empty for its Secret.
+
+    For a Job `deployment` is the deployment that it belongs to; the release command's Job carries
+    the process name `release`. For a Service, `release` None makes the stable one.
+    """
+
+    kind: ObjectKind
+    name: str
+    release: int | None
+    process: str = ""
+    deployment: int | None = None
+
+
+@dataclass(frozen=True)
+class Try:
+    """Ask the API server whether it would take an object (`dryRun`), and make nothing."""
+
+    create: Create
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Set a Deployment's replicas, with the present fence."""
+
+    ref: Ref
+    replicas: int
+
+
+@dataclass(frozen=True)
+class WriteFence:
+    """Write the slot's present fence on an object, so that an older look's writes are refused."""
+
+    ref: Ref
+
+
+@dataclass(frozen=True)
+class PointTraffic:
+    """Let the stable Service select a release (None: nothing), selector and ports in one write."""
+
+    ref: Ref
+    release: int | None
+
+
+@dataclass(frozen=True)
+class Suspend:
+    """Suspend a CronJob and mark it as suspended by the agent."""
+
+    ref: Ref
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Let a CronJob or a Job run, and take the agent's mark away."""
+
+    ref: Ref
+
+
+@dataclass(frozen=True)
+class Delete:
+    """Remove an object with what it owns."""
+
+    ref: Ref
+
+
+Command = Create | Try | Scale | WriteFence | PointTraffic | Suspend | Resume | Delete
