@@ -1,4 +1,4 @@
-"""The blockers: what can name why a deployment does not move, who sets it and what to do about it."""
+"""The blockers: what can name why a deployment does not move, who sets it and what to do."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SetBy(StrEnum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the manual's table. `ends` says whether a deployment that carries it has failed."""
+    """One row of the manual's table. `ends`: a deployment that carries it has failed."""
 
     set_by: SetBy
     ends: bool
@@ -80,7 +80,7 @@ CATALOGUE: Mapping[Blocker, Entry] = {
     Blocker.PVC_ATTACHMENT: Entry(
         SetBy.AGENT,
         True,
-        "A volume's claim stayed unbound for more than 2 minutes, or a pod waited that long for it.",
+        "A volume's claim stayed unbound for over 2 minutes, or a pod waited that long for it.",
         "Check the cluster's storage class and the volume's size.",
     ),
     Blocker.READINESS: Entry(

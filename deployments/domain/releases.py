@@ -80,7 +80,7 @@ class Config:
 
     @property
     def primary(self) -> Process | None:
-        """Return the process that decides readiness and draining; None without a long-running one."""
+        """Return the process that decides readiness and draining; None where none runs on."""
         return next((process for process in self.processes if process.primary), None)
 
     @property

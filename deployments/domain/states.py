@@ -1,6 +1,7 @@
 """The states of a deployment, their labels, and the routes between them.
 
-What names why a deployment does not move is in `blockers`; how long a stage usually takes is in `deadlines`.
+What names why a deployment does not move is in `blockers`; how long a stage usually takes is in
+`deadlines`.
 """
 
 from __future__ import annotations
