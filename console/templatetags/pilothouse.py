@@ -1,0 +1,110 @@
+"""How the console writes icons, moments and durations. What is shown is decided in `reads`.
+
+The tags that depend on the time of day take it from the page's `now`, so that everything on a
+page speaks of the same moment.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django import template
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from deployments.reads.cards import StageRow
+
+register = template.Library()
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """Draw one shape of `static/icons.svg`; the word beside it says the same."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>', static("icons.svg"), name
+    )
+
+
+@register.filter
+def duration(span: timedelta) -> str:
+    """Write a duration as `50 s`, `2 min 10 s`, `14 min`, `1 h 5 min`, `3 days`."""
+    seconds = max(0, int(span.total_seconds()))
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 600 and seconds % 60:
+        return f"{seconds // 60} min {seconds % 60} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min"
+    if seconds < 86400:
+        rest = seconds // 60 % 60
+        return f"{seconds // 3600} h {rest} min" if rest else f"{seconds // 3600} h"
+    days = seconds // 86400
+    return "1 day" if days == 1 else f"{days} days"
+
+
+def _ago(span: timedelta) -> str:
+    """Write how long ago something was, in its largest unit only."""
+    seconds = max(0, int(span.total_seconds()))
+    if seconds < 60:
+        return f"{seconds} s ago"
+    if seconds < 3600:
+        return f"{seconds // 60} min ago"
+    if seconds < 86400:
+        return f"{seconds // 3600} h ago"
+    return f"{duration(span)} ago"
+
+
+def _time(moment: datetime, text: str, show: str) -> SafeString:
+    return format_html(
+        '<time datetime="{}" title="{}" data-show="{}">{}</time>',
+        moment.isoformat(timespec="seconds"),
+        exactly(moment),
+        show,
+        text,
+    )
+
+
+@register.filter
+def exactly(moment: datetime) -> str:
+    """Write a moment in full with its zone; the page's script changes it to the reader's own."""
+    local = timezone.localtime(moment)
+    return f"{local:%a} {local.day} {local:%b %Y, %H:%M:%S %Z}"
+
+
+@register.simple_tag(takes_context=True)
+def ago(context: template.Context, moment: datetime) -> SafeString:
+    """Write `4 min ago`, with the exact time on hover."""
+    return _time(moment, _ago(context["now"] - moment), "ago")
+
+
+@register.simple_tag(takes_context=True)
+def spent_since(context: template.Context, moment: datetime) -> SafeString:
+    """Write how long something has been going on: `2 min 10 s`."""
+    return _time(moment, duration(context["now"] - moment), "spent")
+
+
+@register.simple_tag(takes_context=True)
+def bar(context: template.Context, row: StageRow) -> SafeString:
+    """Draw a stage's thin bar: the time spent out of the usual time, full once it is done."""
+    whole = int(row.usual.total_seconds())
+    if row.since is not None:
+        value = min(whole, int((context["now"] - row.since).total_seconds()))
+        return format_html(
+            '<progress aria-hidden="true" max="{}" value="{}" data-since="{}"></progress>',
+            whole,
+            value,
+            row.since.isoformat(timespec="seconds"),
+        )
+    value = min(whole, int(row.spent.total_seconds())) if row.spent is not None else 0
+    return format_html('<progress aria-hidden="true" max="{}" value="{}"></progress>', whole, value)
+
+
+@register.simple_tag(takes_context=True)
+def part(context: template.Context, row: StageRow) -> SafeString:
+    """Draw one part of a card's bar: full for a stage that is behind, empty for one ahead."""
+    if row.since is not None:
+        return bar(context, row)
+    value = 1 if row.reached else 0
+    return format_html('<progress aria-hidden="true" max="1" value="{}"></progress>', value)
