@@ -1,0 +1,63 @@
+# What CI runs is what you run. `make up` and `make test` need Python 3.11 and make, nothing else.
+
+PYTHON ?= python3.11
+PORT ?=
+CLUSTER ?=
+TESTS ?= tests
+# Two is what a small machine can bear; a bigger one takes JOBS=auto.
+JOBS ?= 2
+
+VENV := .venv
+RUN := $(VENV)/bin/python
+TEMPLATES := $(shell find templates -name '*.html')
+# Throw-away values that look like production: the checks judge those settings.
+PRODUCTION = env DEBUG=0 HTTPS=1 STATIC_FROM_SOURCE=0 ALLOWED_HOSTS=pilothouse.example \
+  SECRET_KEY=$(shell $(RUN) -c 'import secrets; print(secrets.token_urlsafe(48))') \
+  PILOTHOUSE_ENCRYPTION_KEYS=$(shell $(RUN) -c 'import base64, os; print(base64.urlsafe_b64encode(os.urandom(32)).decode())') \
+  DATABASE_URL=postgresql://pilothouse@localhost/pilothouse REDIS_URL=redis://localhost/0
+
+.PHONY: up down test check fmt pins migrations
+
+up: $(VENV)/.runtime
+	@exec $(RUN) -m console.up up $(if $(PORT),--port $(PORT)) $(if $(CLUSTER),--cluster '$(CLUSTER)')
+
+down:
+	@if [ -x $(RUN) ]; then exec $(RUN) -m console.up down; else echo "Pilothouse was never started here."; fi
+
+test: $(VENV)/.dev
+	$(RUN) -m pytest -n $(JOBS) --dist loadscope $(TESTS)
+
+check: $(VENV)/.dev
+	$(RUN) -m ruff format --check .
+	$(RUN) -m ruff check .
+	$(RUN) -m mypy
+	$(VENV)/bin/lint-imports
+	$(VENV)/bin/djade --check --target-version 5.2 $(TEMPLATES)
+	$(VENV)/bin/djlint --lint --quiet templates
+	@$(PRODUCTION) $(RUN) manage.py check --deploy --fail-level WARNING
+	$(RUN) -m tests.migrations_check
+
+fmt: $(VENV)/.dev
+	$(RUN) -m ruff check --fix .
+	$(RUN) -m ruff format .
+	-$(VENV)/bin/djade --target-version 5.2 $(TEMPLATES)
+
+# After a change of the dependencies in pyproject.toml.
+PINS = $(VENV)/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-header \
+  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
+pins: $(VENV)/.dev
+	$(PINS) --output-file requirements.txt pyproject.toml
+	$(PINS) --extra dev --constraint requirements.txt --output-file requirements-dev.txt pyproject.toml
+
+# The stamps are files of .venv that are younger than the pins they were installed from.
+$(VENV)/.runtime: requirements.txt
+	@[ -x $(RUN) ] || { echo "Making $(VENV) with $(PYTHON)"; $(PYTHON) -m venv $(VENV); }
+	@echo "Installing what requirements.txt pins (the first time this takes a minute)"
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt
+	@[ -x $(RUN) ] || { echo "Making $(VENV) with $(PYTHON)"; $(PYTHON) -m venv $(VENV); }
+	@echo "Installing what requirements-dev.txt pins"
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-dev.txt
+	@touch $@

@@ -1,0 +1,55 @@
+"""What `make up` prints: a line for each step, and one screen at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+TAIL_LINES = 15
+
+
+def stopwatch() -> Callable[[str], None]:
+    """Return a function that prints a line with the seconds since now before it."""
+    began = time.monotonic()
+
+    def say(line: str) -> None:
+        print(f"{time.monotonic() - began:6.1f} s  {line}", flush=True)
+
+    return say
+
+
+def tail(log: Path) -> str:
+    """Return the end of a log, indented; empty when there is none."""
+    if not log.exists():
+        return ""
+    lines = log.read_text(errors="replace").splitlines()[-TAIL_LINES:]
+    return "\n".join(f"    {line}" for line in lines)
+
+
+def welcome(up: Mapping[str, Any], *, var: Path) -> str:
+    """Return the screen: where it is, who can log in, what to try, how to stop."""
+    url = up["url"]
+    engineer = up["users"].get("engineer", {})
+    people = "\n".join(_person(role, user) for role, user in up["users"].items())
+    return f"""
+  Pilothouse is at {url}
+
+  Log in as
+{people}
+
+  Try
+    1. Log in as the engineer, open the project and deploy sample:2 of web; watch it to Healthy.
+    2. Deploy sample:nope, and read why it failed and what keeps serving.
+    3. The same by its API:
+       curl -H "Authorization: Bearer {engineer.get("token", "")}" {url}api/v1/deployments
+
+  The practice cluster's registry is {up["registry"]}; it has sample:1 to sample:6.
+  Addresses, users and tokens for scripts: {var / "up.json"}     Logs: {var / "log"}
+  Stop with Ctrl-C or `make down`; what was deployed stays for the next start.
+"""
+
+
+def _person(role: str, user: Mapping[str, str]) -> str:
+    return f"    {role:<14} {user['username']:<14} {user['password']}"
