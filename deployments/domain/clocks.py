@@ -18,7 +18,7 @@ class Clock:
     """How long one cause has been seen. `subject` tells several of a kind apart (a pod's uid).
 
     `mark` is what must stay the same for the time to run on without a break, for instance the
-    moment at which the pod itself says it became Ready.
+    moment at which the pod itself says it became Ready. `detail` is the newest word about it.
     """
 
     cause: str
@@ -26,6 +26,7 @@ class Clock:
     last_seen: datetime
     subject: str = ""
     mark: str = ""
+    detail: str = ""
     unseen_seconds: float = 0.0
 
     @property
@@ -45,6 +46,7 @@ class Sighting:
     cause: str
     subject: str = ""
     mark: str = ""
+    detail: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -73,11 +75,12 @@ def _after(before: Mapping[tuple[str, str], Clock], sighting: Sighting, now: dat
     clock = before.get(sighting.key)
     # A late look must not turn time back: it may hold an older `now` than the row it meets.
     if clock is None or clock.mark != sighting.mark:
-        return Clock(sighting.cause, now, now, sighting.subject, sighting.mark)
+        return Clock(sighting.cause, now, now, sighting.subject, sighting.mark, sighting.detail)
     gap = max(now - clock.last_seen, timedelta(0))
     unseen = gap.total_seconds() if gap > LONGEST_GAP else 0.0
     return replace(
         clock,
         last_seen=max(now, clock.last_seen),
+        detail=sighting.detail or clock.detail,
         unseen_seconds=clock.unseen_seconds + unseen,
     )

@@ -101,6 +101,7 @@ class Pod:
     started_at: datetime | None = None
     deletion_due: datetime | None = None  # when deletion time and grace have passed
     job: str = ""
+    waiting: str = ""  # Kubernetes' word for what the first container that waits is waiting on
     terminations: tuple[Termination, ...] = ()
 
     @property
@@ -211,6 +212,15 @@ class CheckResult:
 
 
 @dataclass(frozen=True)
+class Resolution:
+    """What a registry answered for a tag: a digest, a no (`refused`), or nothing usable."""
+
+    digest: str = ""
+    refused: str = ""
+    unreachable: str = ""
+
+
+@dataclass(frozen=True)
 class Seen:
     """One slot in one look. `now` is the database's clock at the start of the look."""
 
@@ -225,6 +235,7 @@ class Seen:
     taken: tuple[str, ...] = ()  # names of ours that somebody else's objects have
     room: Room | None = None
     check: CheckResult | None = None
+    resolution: Resolution | None = None
 
     def workload(self, number: int, process: str) -> Workload | None:
         """Return the Deployment of one process of one release."""
@@ -248,6 +259,14 @@ class Seen:
             for pod in self.pods
             if (pod.release, pod.process) == (number, process) and not pod.job and not pod.finished
         )
+
+    def workloads_of(self, number: int) -> tuple[Workload, ...]:
+        """Return the Deployments of one release."""
+        return tuple(workload for workload in self.workloads if workload.meta.release == number)
+
+    def pods_of_release(self, number: int) -> tuple[Pod, ...]:
+        """Return a release's long-running pods, those that are stopping included."""
+        return tuple(pod for pod in self.pods if pod.release == number and not pod.job)
 
     def live_pods_of(self, number: int, process: str) -> tuple[Pod, ...]:
         """Return the pods of a process that have not been told to stop."""

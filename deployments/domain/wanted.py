@@ -21,13 +21,15 @@ from deployments.domain.states import FINAL, Route, State
 class Release:
     """A release of the slot. `image` is what runs (`registry/repository@digest`), None until known.
 
-    `once_healthy` ones are scaled to zero and kept; `kept` says whether the slot still needs it.
+    `asked_for` is the reference as it was given. `once_healthy` ones are scaled to zero and kept;
+    `kept` says whether the slot still needs it.
     """
 
     id: int
     number: int
     config: Config
     image: str | None
+    asked_for: str = ""
     once_healthy: bool = False
     kept: bool = True
 

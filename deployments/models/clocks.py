@@ -15,6 +15,7 @@ class CauseClock(models.Model):
     cause = models.CharField(max_length=40)
     subject = models.CharField(max_length=100, blank=True)
     mark = models.CharField(max_length=300, blank=True)
+    detail = models.CharField(max_length=300, blank=True)
     since = models.DateTimeField()
     last_seen = models.DateTimeField()
     unseen_seconds = models.FloatField(default=0.0)

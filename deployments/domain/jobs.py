@@ -1,0 +1,111 @@
+"""The Jobs of a deployment: the release command, and the `job` processes.
+
+A Job is made once and its uid stored before it runs; one whose uid is stored and that is gone has
+lost its result and is not run a second time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from deployments.domain import names
+from deployments.domain.commands import Command, Create, Resume
+from deployments.domain.observations import JobSeen, ObjectKind, Pod, Seen, Termination
+from deployments.domain.releases import ProcessKind
+from deployments.domain.states import State
+from deployments.domain.wanted import Attempt, Wanted
+
+LAST_WORDS_LENGTH = 300
+
+
+@dataclass(frozen=True)
+class Result:
+    """Where a release command stands. `failed` begins with a verb; None while it has not."""
+
+    succeeded: bool = False
+    failed: str | None = None
+    last_words: str = ""
+
+
+STILL_RUNNING = Result()
+
+
+def judge_release_command(attempt: Attempt, wanted: Wanted, seen: Seen) -> Result:
+    """Return the result of the deployment's release command."""
+    name = names.job_name(wanted.service, names.RELEASE_COMMAND, attempt.id)
+    job, uid = seen.job(name), attempt.job_uids.get(name)
+    if job is None or (uid is not None and job.meta.ref.uid != uid):
+        return STILL_RUNNING if uid is None else Result(failed="is gone and left no result")
+    if job.succeeded:
+        return Result(succeeded=True)
+    if job.failed:
+        return _failure(_pods(name, seen))
+    if _too_long(attempt, _pods(name, seen), seen):
+        return Result(failed=f"ran longer than its {_timeout(attempt)} s", last_words="")
+    return STILL_RUNNING
+
+
+def _failure(pods: tuple[Pod, ...]) -> Result:
+    ends = [end for pod in pods for end in pod.terminations]
+    if not ends:
+        return Result(failed="failed without a word")
+    return Result(failed=_how(ends[-1]), last_words=last_line(ends[-1].message))
+
+
+def _how(end: Termination) -> str:
+    killed = " (out of memory)" if end.reason == "OOMKilled" else ""
+    return f"exited with code {end.exit_code}{killed}"
+
+
+def last_line(text: str) -> str:
+    """Return the last line that is not empty, cut to what a message quotes."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][-LAST_WORDS_LENGTH:] if lines else ""
+
+
+def _too_long(attempt: Attempt, pods: tuple[Pod, ...], seen: Seen) -> bool:
+    limit = timedelta(seconds=_timeout(attempt))
+    return any(pod.started_at is not None and seen.now - pod.started_at > limit for pod in pods)
+
+
+def _timeout(attempt: Attempt) -> int:
+    command = attempt.release.config.release_command
+    return command.timeout_seconds if command is not None else 0
+
+
+def _pods(job: str, seen: Seen) -> tuple[Pod, ...]:
+    return tuple(pod for pod in seen.pods if pod.job == job)
+
+
+def commands(attempt: Attempt, wanted: Wanted, seen: Seen) -> tuple[Command, ...]:
+    """Return the writes that bring the deployment's Jobs to life, one step at a time."""
+    found = []
+    for process in _due(attempt):
+        name = names.job_name(wanted.service, process, attempt.id)
+        found += _launch(name, process, attempt, wanted, seen)
+    return tuple(found)
+
+
+def _due(attempt: Attempt) -> tuple[str, ...]:
+    if attempt.state is State.RELEASING:
+        return (names.RELEASE_COMMAND,)
+    # A `job` process runs once, when traffic moves; a slow create may be made up for in draining.
+    if attempt.state in {State.ACTIVATING, State.DRAINING} and attempt.verdict is None:
+        return tuple(p.name for p in attempt.release.config.of_kind(ProcessKind.JOB))
+    return ()
+
+
+def _launch(name: str, process: str, attempt: Attempt, wanted: Wanted, seen: Seen) -> list[Command]:
+    job, number = seen.job(name), attempt.release.number
+    if name not in attempt.job_uids:
+        secret = names.release_service_name(wanted.service, number)
+        return [
+            Create(ObjectKind.SECRET, secret, number),
+            Create(ObjectKind.JOB, name, number, process, attempt.id),
+        ]
+    return [Resume(job.meta.ref)] if job is not None and _is_its_own(job, attempt) else []
+
+
+def _is_its_own(job: JobSeen, attempt: Attempt) -> bool:
+    return job.suspended and attempt.job_uids.get(job.meta.name) == job.meta.ref.uid

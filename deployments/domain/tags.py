@@ -1,0 +1,58 @@
+"""When the registry is asked for a tag's digest, and when its answer has become a failure.
+
+Not before the second no, 15 s after the first; silence has 3 minutes (specification §7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from deployments.domain import clocks
+from deployments.domain.clocks import Clock, Sighting
+from deployments.domain.deadlines import Limits
+from deployments.domain.observations import Resolution
+
+REFUSED = "registry-refused"
+UNREACHABLE = "registry-unreachable"
+ASK_EVERY = timedelta(seconds=15)
+
+
+def ask_now(running: Iterable[Clock], now: datetime) -> bool:
+    """Whether it is time to ask the registry: at once, then every 15 s."""
+    asked = [clock.last_seen for clock in running if clock.cause in {REFUSED, UNREACHABLE}]
+    return not asked or now - max(asked) >= ASK_EVERY
+
+
+def after_asking(
+    running: Iterable[Clock], resolution: Resolution | None, now: datetime
+) -> tuple[Clock, ...]:
+    """Return the registry's clocks: run on by an answer, untouched when nobody asked."""
+    kept = [clock for clock in running if clock.cause in {REFUSED, UNREACHABLE}]
+    if resolution is None:
+        return tuple(kept)
+    return clocks.run(kept, _sightings(resolution), now)
+
+
+def _sightings(resolution: Resolution) -> list[Sighting]:
+    if resolution.refused:
+        return [Sighting(REFUSED, detail=resolution.refused)]
+    if resolution.unreachable:
+        return [Sighting(UNREACHABLE, detail=resolution.unreachable)]
+    return []
+
+
+def refused_for_good(running: Iterable[Clock], limits: Limits) -> str | None:
+    """Return the registry's answer once it has said no twice, far enough apart."""
+    clock = clocks.find(running, REFUSED)
+    if clock is None or clock.last_seen - clock.since < limits.registry_refused:
+        return None
+    return clock.detail
+
+
+def unreachable_for_good(running: Iterable[Clock], limits: Limits) -> str | None:
+    """Return why the registry cannot be reached, once that has lasted long enough."""
+    clock = clocks.find(running, UNREACHABLE)
+    if clock is None or clock.last_seen - clock.since < limits.registry_unreachable:
+        return None
+    return clock.detail

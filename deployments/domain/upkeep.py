@@ -1,0 +1,224 @@
+"""Which releases of a slot run, which are kept at zero and which go, and the writes for it.
+
+Decided per slot and afresh in each look, so that what ended is cleaned up and what somebody
+deleted is made again, whichever deployment it belonged to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from deployments.domain import names, readiness, traffic
+from deployments.domain.commands import Command, Create, Delete, Resume, Scale, Suspend
+from deployments.domain.observations import CronJobSeen, JobSeen, Meta, ObjectKind, Seen, Workload
+from deployments.domain.releases import ProcessKind
+from deployments.domain.stage_clock import drained
+from deployments.domain.states import State
+from deployments.domain.wanted import Attempt, Release, Wanted
+
+RUNS_FROM = frozenset({State.STARTING, State.QUALIFYING})
+
+
+class Disposition(Enum):
+    """What is to become of a release's workloads."""
+
+    RUN = "run"
+    STOP = "stop"  # scaled to zero and kept, so that a rollback is cheap
+    GO = "go"
+
+
+def running(wanted: Wanted, seen: Seen) -> frozenset[int]:
+    """Return the numbers of the releases that are to run now."""
+    return frozenset(release.number for release in _running(wanted, seen))
+
+
+def _running(wanted: Wanted, seen: Seen) -> Iterator[Release]:
+    if wanted.target is not None:
+        yield wanted.target
+    if wanted.before is not None and wanted.before.state in RUNS_FROM:
+        yield wanted.before.release
+    taking_over, leaving = wanted.taking_over, wanted.going_back
+    previous = taking_over.previous if taking_over is not None else None
+    if (
+        taking_over is not None
+        and previous is not None
+        and not may_stop_previous(taking_over, seen)
+    ):
+        yield previous
+    if leaving is not None and not traffic.has_arrived(wanted, seen):
+        yield leaving.release
+
+
+def may_stop_previous(attempt: Attempt, seen: Seen) -> bool:
+    """Whether the previous release has drained and the new one is well.
+
+    A spell that opens while the previous one stops scales it up again at once.
+    """
+    return (
+        attempt.state is State.DRAINING
+        and drained(attempt, seen)
+        and readiness.why_unready(attempt, seen) is None
+    )
+
+
+def disposition(number: int | None, wanted: Wanted, runs: frozenset[int]) -> Disposition:
+    """Return what is to become of what a release left in the cluster."""
+    if number in runs:
+        return Disposition.RUN
+    release = wanted.release(number)
+    if release is not None and release.once_healthy and release.kept:
+        return Disposition.STOP
+    return Disposition.GO
+
+
+def commands(wanted: Wanted, seen: Seen) -> tuple[Command, ...]:
+    """Return the writes that give every release of the slot its disposition."""
+    runs = running(wanted, seen)
+    return (
+        *_missing(wanted, seen, runs),
+        *_workloads(wanted, seen, runs),
+        *_cron_jobs(wanted, seen),
+        *_jobs(wanted, seen),
+        *_services(wanted, seen, runs),
+    )
+
+
+def _missing(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Command]:
+    for release in wanted.releases:
+        if release.number in runs:
+            yield from _missing_of(release, wanted, seen)
+
+
+def _missing_of(release: Release, wanted: Wanted, seen: Seen) -> Iterator[Command]:
+    number, service = release.number, wanted.service
+    absent = [p for p in release.config.long_running if seen.workload(number, p.name) is None]
+    if absent:
+        # Its variables first: a pod that finds no Secret waits for a back-off it need not have.
+        yield Create(ObjectKind.SECRET, names.release_service_name(service, number), number)
+    for process in absent:
+        name = names.workload_name(service, process.name, number)
+        yield Create(ObjectKind.DEPLOYMENT, name, number, process.name)
+    own = names.release_service_name(service, number)
+    primary = release.config.primary
+    if release.config.has_port and primary is not None and seen.service(own) is None:
+        yield Create(ObjectKind.SERVICE, own, number, primary.name)
+
+
+def _workloads(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Command]:
+    fenced = not traffic.fences(wanted, seen)
+    for workload in seen.workloads:
+        if workload.meta.deleting:
+            continue
+        fate = disposition(workload.meta.release, wanted, runs)
+        if fate is Disposition.RUN:
+            yield from _brought_to_life(workload, wanted)
+        elif fate is Disposition.GO or workload.replicas:
+            # Pods stop only once the fence has been read back: else a look that was held up
+            # could still send traffic to them.
+            yield from (_stopped(workload, fate),) if fenced else traffic.fences(wanted, seen)[:1]
+
+
+def _brought_to_life(workload: Workload, wanted: Wanted) -> Iterator[Command]:
+    release = wanted.release(workload.meta.release)
+    replicas = _replicas(release, workload.meta.process) if release is not None else 0
+    # A number that somebody chose by hand stays; only zero is undone.
+    if replicas and not workload.replicas:
+        yield Scale(workload.meta.ref, replicas)
+
+
+def _replicas(release: Release, process: str) -> int:
+    return next((p.replicas for p in release.config.long_running if p.name == process), 0)
+
+
+def _stopped(workload: Workload, fate: Disposition) -> Command:
+    if fate is Disposition.GO:
+        return Delete(workload.meta.ref)
+    return Scale(workload.meta.ref, 0)
+
+
+def _cron_jobs(wanted: Wanted, seen: Seen) -> Iterator[Command]:
+    target = wanted.target
+    for cron_job in seen.cron_jobs:
+        if target is not None and cron_job.meta.release == target.number:
+            yield from _resumed(cron_job)
+        else:
+            yield from _set_aside(cron_job, wanted)
+    if target is not None:
+        yield from _missing_cron_jobs(target, wanted, seen)
+
+
+def _missing_cron_jobs(target: Release, wanted: Wanted, seen: Seen) -> Iterator[Command]:
+    present = {(c.meta.release, c.meta.process) for c in seen.cron_jobs}
+    for process in target.config.of_kind(ProcessKind.CRON):
+        if (target.number, process.name) not in present:
+            own = names.release_service_name(wanted.service, target.number)
+            yield Create(ObjectKind.SECRET, own, target.number)
+            name = names.workload_name(wanted.service, process.name, target.number)
+            yield Create(ObjectKind.CRON_JOB, name, target.number, process.name)
+
+
+def _resumed(cron_job: CronJobSeen) -> Iterator[Command]:
+    # Only what the agent suspended is resumed: a person's suspension stays.
+    marked = cron_job.meta.annotations.get(names.SUSPENDED) == names.SUSPENDED_BY_AGENT
+    if cron_job.suspended and marked:
+        yield Resume(cron_job.meta.ref)
+
+
+def _set_aside(cron_job: CronJobSeen, wanted: Wanted) -> Iterator[Command]:
+    fate = disposition(cron_job.meta.release, wanted, frozenset())
+    if fate is Disposition.GO and not _is_previous(cron_job.meta, wanted):
+        yield Delete(cron_job.meta.ref)
+    elif not cron_job.suspended:
+        yield Suspend(cron_job.meta.ref)
+
+
+def _is_previous(meta: Meta, wanted: Wanted) -> bool:
+    return any(a.previous is not None and a.previous.number == meta.release for a in wanted.moving)
+
+
+def _jobs(wanted: Wanted, seen: Seen) -> Iterator[Command]:
+    for job in seen.jobs:
+        if not job.meta.deleting and _is_over(job, wanted):
+            yield Delete(job.meta.ref)
+
+
+def _is_over(job: JobSeen, wanted: Wanted) -> bool:
+    """Whether a Job goes: at once when its deployment ended badly while it runs, else when the
+    slot's next deployment is healthy."""
+    if job.deployment is None:
+        return False
+    if job.finished:
+        return job.deployment < wanted.last_healthy
+    return job.deployment in wanted.ended
+
+
+def _services(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Command]:
+    for service in seen.services:
+        number = service.meta.release
+        if number is None or service.meta.deleting:
+            continue
+        if disposition(number, wanted, runs) is Disposition.GO:
+            yield Delete(service.meta.ref)
+
+
+def leftovers(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> bool:
+    """Whether something of an ended deployment still holds room: its pods or an unfinished Job."""
+    pods = any(
+        pod.release not in runs and not pod.job and not readiness.has_stopped(pod, seen)
+        for pod in seen.pods
+    )
+    jobs = any(job.deployment in wanted.ended and not job.finished for job in seen.jobs)
+    return pods or jobs or still_runs_release_command(wanted, seen) is not None
+
+
+def still_runs_release_command(wanted: Wanted, seen: Seen) -> int | None:
+    """Return the release whose ended deployment's release command still runs, None when none.
+
+    A silent node's pod counts as running: nobody knows that it has stopped.
+    """
+    ended = {names.job_name(wanted.service, names.RELEASE_COMMAND, pk) for pk in wanted.ended}
+    running_jobs = {job.meta.name: job.meta.release for job in seen.jobs if not job.finished}
+    pods = {pod.job: pod.release for pod in seen.pods if pod.job and not pod.finished}
+    alive = {**running_jobs, **pods}
+    return next((release for name, release in alive.items() if name in ended), None)

@@ -1,0 +1,117 @@
+"""When traffic has to leave a release again: the verdict, the way back, and giving it up.
+
+The verdict is written before anything is done; from then on only going back is possible, whatever
+recovers meanwhile (specification §2, Verdict).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from deployments.domain import clocks, messages, readiness, traffic
+from deployments.domain.blockers import Blocker
+from deployments.domain.clocks import Clock, Sighting
+from deployments.domain.messages import Message
+from deployments.domain.observations import Seen
+from deployments.domain.stages import Look
+from deployments.domain.states import State
+from deployments.domain.step import Change, GiveUp, GoBack, Move
+from deployments.domain.wanted import Attempt, Wanted
+
+PREVIOUS_NOT_READY = "previous-not-ready"
+SWITCHED_WITHOUT_EFFECT = "switched-without-effect"
+SWITCH_REFUSED = "switch-refused"
+
+
+def sightings(attempt: Attempt, wanted: Wanted, seen: Seen) -> Iterator[Sighting]:
+    """Return what keeps traffic from where it belongs, in this look."""
+    if attempt is not wanted.last_past:
+        return
+    if attempt.goes_back and not traffic.enough_ready_to_go_back(wanted, seen):
+        yield Sighting(PREVIOUS_NOT_READY)
+    elif traffic.points_right(wanted, seen) and not traffic.has_arrived(wanted, seen):
+        yield Sighting(SWITCHED_WITHOUT_EFFECT)
+
+
+def after_refusal(running: tuple[Clock, ...], answer: str, now: datetime) -> tuple[Clock, ...]:
+    """Return the clocks once the API server has refused the switch in this look."""
+    others = tuple(clock for clock in running if clock.cause != SWITCH_REFUSED)
+    before = [clock for clock in running if clock.cause == SWITCH_REFUSED]
+    return (*others, *clocks.run(before, [Sighting(SWITCH_REFUSED, detail=answer)], now))
+
+
+def verdict(look: Look) -> GoBack | None:
+    """Return the verdict on a release that takes traffic, None while it may go on."""
+    attempt, seen = look.attempt, look.seen
+    unready = clocks.find(look.clocks, readiness.UNREADY)
+    if unready is not None and unready.seen_for(seen.now) >= look.limits.unready:
+        what = messages.turned_unready(attempt.release.number, unready.detail, _goes(attempt))
+        return GoBack(attempt.id, attempt.state, Blocker.READINESS, what)
+    answer = _switch_failed(look)
+    if answer is not None:
+        what = messages.switch_refused(answer, _goes(attempt))
+        return GoBack(attempt.id, attempt.state, Blocker.ROUTE_ACTIVATION, what)
+    return None
+
+
+def _switch_failed(look: Look) -> str | None:
+    """Return why the switch counts as failed, while traffic has not arrived."""
+    if look.attempt.state is not State.ACTIVATING:
+        return None
+    for cause, words in (
+        (SWITCH_REFUSED, ""),
+        (SWITCHED_WITHOUT_EFFECT, "its endpoints are not the release's"),
+    ):
+        clock = clocks.find(look.clocks, cause)
+        if clock is not None and clock.seen_for(look.seen.now) >= look.limits.switch_refused:
+            return clock.detail or words
+    return None
+
+
+def _goes(attempt: Attempt) -> str:
+    return messages.goes_back(attempt.previous.number if attempt.previous is not None else None)
+
+
+def change(look: Look) -> Change | None:
+    """Return the end of a way back: traffic has arrived, or it is given up."""
+    if traffic.has_arrived(look.wanted, look.seen):
+        return _arrived(look) if look.attempt.moving else None
+    if look.attempt.previous is not None and _out_of_time(look):
+        return _given_up(look)
+    return None
+
+
+def _arrived(look: Look) -> Move:
+    attempt, wanted = look.attempt, look.wanted
+    if attempt.verdict is None:
+        raise ValueError("A deployment that moves goes back by verdict only.")
+    number = wanted.target.number if wanted.target is not None else None
+    said = attempt.verdict.message
+    leaves = messages.keeps_serving(wanted.service, number)
+    message = Message(said.what, leaves, said.do)
+    return Move(attempt.id, attempt.state, State.FAILED, attempt.verdict.blocker, message)
+
+
+def _out_of_time(look: Look) -> bool:
+    def passed(cause: str, limit: timedelta) -> bool:
+        clock = clocks.find(look.clocks, cause)
+        return clock is not None and clock.seen_for(look.seen.now) >= limit
+
+    return (
+        passed(PREVIOUS_NOT_READY, look.limits.way_back)
+        or passed(SWITCH_REFUSED, look.limits.switch_refused)
+        or passed(SWITCHED_WITHOUT_EFFECT, look.limits.switch_refused)
+    )
+
+
+def _given_up(look: Look) -> GiveUp:
+    attempt = look.attempt
+    previous = attempt.previous.number if attempt.previous is not None else 0
+    leaves = messages.gave_up_going_back(previous, attempt.release.number)
+    if not attempt.moving or attempt.verdict is None:
+        return GiveUp(attempt.id, leaves)
+    said = attempt.verdict
+    message = Message(said.message.what, leaves, said.message.do)
+    end = Move(attempt.id, attempt.state, State.FAILED, said.blocker, message)
+    return GiveUp(attempt.id, leaves, end)
