@@ -32,6 +32,7 @@ os.environ |= {
     "STATIC_FROM_SOURCE": "1",
     "SECRET_KEY": secrets.token_urlsafe(48),
     "ALLOWED_HOSTS": "testserver,localhost,127.0.0.1",
+    "PILOTHOUSE_INSECURE_REGISTRIES": "127.0.0.1:5000",  # the registry beside a real test cluster
     "PILOTHOUSE_ENCRYPTION_KEYS": base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
     "DATABASE_URL": POSTGRES.url,
     # A Redis database for each worker of a parallel run.

@@ -1,4 +1,4 @@
-"""Readers of environment variables: a bad value stops the boot, names the variable, leaks nothing."""
+"""Readers of environment variables: a bad value stops the boot, is named, and leaks nothing."""
 
 from __future__ import annotations
 

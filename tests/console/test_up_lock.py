@@ -1,4 +1,4 @@
-"""One `make up` at a time: a second one is told who the first is, and a dead one is in nobody's way."""
+"""One `make up` at a time: a second one is told who the first is; a dead one bars nobody."""
 
 from __future__ import annotations
 
