@@ -88,3 +88,6 @@ _TABLE = (
 )  # fmt: skip
 
 KINDS: Mapping[str, Kind] = {kind.plural: kind for kind in _TABLE}
+
+# The same objects as core v1 events, under the names of their newer group.
+EVENTS_V1 = Kind("events.k8s.io", "v1", "events", "Event", short_names=("ev",))

@@ -101,6 +101,8 @@ def record(
         return
     owners = owned(old) if old is not None else {}
     changed, gone = changes(new, old)
+    if subresource != "status":
+        changed = frozenset(path for path in changed if path[0] != "f:status")
     if not changed and not gone:
         set_owned(new, owners.items())
         return

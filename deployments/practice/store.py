@@ -20,6 +20,7 @@ from deployments.practice.jsons import copy_json, meta, timestamp, without_nulls
 from deployments.practice.kinds import KINDS, Kind
 
 Object = dict[str, Any]
+Operation = Literal["Apply", "Update"]
 Admission = Callable[[str, str, Object, Object | None], None]
 
 SYSTEM_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -70,11 +71,18 @@ class Store:
 
         `where` sees the stored object and must not change it.
         """
+        found = self.stored(plural, namespace)
+        return [copy_json(obj) for obj in found if where is None or where(obj)]
+
+    def stored(self, plural: str, namespace: str | None = None) -> list[Object]:
+        """Return the stored objects themselves, sorted like `list`: to read, never to change.
+
+        They are replaced as a whole by writes, so what was read stays as it was.
+        """
         with self.lock:
             objects = self._objects[plural]
             keys = sorted(key for key in objects if namespace in (None, "", key[0]))
-            found = [objects[key] for key in keys]
-            return [copy_json(obj) for obj in found if where is None or where(obj)]
+            return [objects[key] for key in keys]
 
     def wait(self, since: int, timeout: float) -> int:
         """Block until something is written after `since` or `timeout` seconds are over.
@@ -88,9 +96,17 @@ class Store:
     # Writing
 
     def create(
-        self, plural: str, obj: Object, *, manager: str = "", dry_run: bool = False
+        self,
+        plural: str,
+        obj: Object,
+        *,
+        manager: str = "",
+        operation: Operation = "Update",
+        dry_run: bool = False,
     ) -> Object:
         """Store a new object and return it. `manager` names who owns its fields.
+
+        With `operation` "Apply" the object brings its managed fields with it.
 
         Raises ApiError: 404 for an unknown namespace, 403 for one that is being deleted, 409
         AlreadyExists, 422 for what is invalid, and whatever admission refuses.
@@ -103,7 +119,7 @@ class Store:
             self._refuse_taken(kind, new)
             network.allocate(plural, new, self._objects["services"])
             identity.begin(kind, new, now=self.clock())
-            ownership.record(new, None, manager=manager, operation="Update", now=self.clock())
+            ownership.record(new, None, manager=manager, operation=operation, now=self.clock())
             if not dry_run:
                 self._write(plural, "ADDED", new, None)
             return copy_json(new)
@@ -115,7 +131,7 @@ class Store:
         *,
         subresource: str = "",
         manager: str = "",
-        operation: Literal["Apply", "Update"] = "Update",
+        operation: Operation = "Update",
         dry_run: bool = False,
     ) -> Object:
         """Replace an object and return it as it is then; nothing is written if nothing changed.
