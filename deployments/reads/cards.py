@@ -198,6 +198,11 @@ class Attempt:
         return self.state in OPEN
 
     @property
+    def replacing(self) -> str:
+        """Return the release that it is about to take over from, empty once it has ended."""
+        return self.replaces if self.open else ""
+
+    @property
     def stage(self) -> StageRow | None:
         """Return the stage that runs, None when it waits for a person or has ended."""
         return next((row for row in self.stages if row.progress is Progress.NOW), None)
@@ -255,15 +260,6 @@ class EventRow:
 
 
 @dataclass(frozen=True)
-class Failure:
-    """The three paragraphs of a failed deployment's panel."""
-
-    what: str
-    leaves: str
-    do: str
-
-
-@dataclass(frozen=True)
 class DeploymentPage:
     """One deployment with its stages and everything that happened to it, oldest first."""
 
@@ -273,8 +269,6 @@ class DeploymentPage:
     events: tuple[EventRow, ...]
     ended: tuple[str, ...]
     deploy: Control
-    blocker: str = ""
-    remedy: str = ""
 
     @property
     def every(self) -> int:
@@ -357,6 +351,19 @@ class ClusterRow:
 
 
 @dataclass(frozen=True)
+class ClustersPage:
+    """The clusters that a person's environments run on; an administrator sees all."""
+
+    clusters: tuple[ClusterRow, ...]
+    every: int = WHILE_SETTLED
+
+    @property
+    def seen(self) -> str:
+        """Return the fingerprint of everything that the page shows."""
+        return fingerprint(self)
+
+
+@dataclass(frozen=True)
 class Effect:
     """One line of what a deploy would do now."""
 
@@ -378,4 +385,3 @@ class DeployOffer:
 def fingerprint(shown: object) -> str:
     """Return a short text that differs whenever anything in these values differs."""
     return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
-
