@@ -45,6 +45,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         _stop_and_remove(RUN)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests run in random order, but one that takes down what its module shares runs last in it."""
+    place = {item.path: index for index, item in reversed(list(enumerate(items)))}
+    items.sort(key=lambda item: (place[item.path], item.get_closest_marker("last") is not None))
+
+
 def _remove_if_its_run_is_over(run: Path) -> None:
     """A run that was killed leaves its servers behind; the next one stops them."""
     pid = run.name.removeprefix(RUN_PREFIX).split("-")[0]

@@ -43,3 +43,4 @@ from console.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # tests log in often
 CELERY_BROKER_URL = "memory://"  # a test that wants the real broker says so
+ACCOUNT_RATE_LIMITS = False  # a browser test logs in as often as it likes
