@@ -96,7 +96,7 @@ def worker(var: Path, environment: Mapping[str, str]) -> Part:
 def beat(var: Path, environment: Mapping[str, str]) -> Part:
     """The clock that rings for every tick."""
     log = var / "log" / "beat.log"
-    mark = LogMark(log, "beat: Starting...")
+    mark = LogMark(log, " is starting.")
     celery = [sys.executable, "-m", "celery", "-A", "console", "beat"]
     return Part(
         name="beat",

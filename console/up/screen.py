@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 TAIL_LINES = 15
+WIDTH = 300
 
 
 def stopwatch() -> Callable[[str], None]:
@@ -25,7 +26,7 @@ def tail(log: Path) -> str:
     if not log.exists():
         return ""
     lines = log.read_text(errors="replace").splitlines()[-TAIL_LINES:]
-    return "\n".join(f"    {line}" for line in lines)
+    return "\n".join(f"    {line[:WIDTH]}" for line in lines)
 
 
 def welcome(up: Mapping[str, Any], *, var: Path) -> str:

@@ -126,7 +126,7 @@ class Supervisor:
         pause = min(0.5 * 2 ** (run.falls - 1), LONGEST_PAUSE)
         run.again_at = now + pause
         self.say(
-            f"{run.part.name} ended ({_ending(run.process.returncode)});"
+            f"{run.part.name}: ended ({_ending(run.process.returncode)});"
             f" starting it again in {pause:g} s; see {run.part.log}"
         )
 
@@ -136,7 +136,7 @@ class Supervisor:
         run.part.prepare()
         run.process, run.began, run.again_at = _spawn(run.part), time.monotonic(), None
         self._remember()
-        self.say(f"{run.part.name} was started again")
+        self.say(f"{run.part.name}: started again")
 
     def stop(self) -> None:
         """Stop every part, the last started first; what does not go is killed."""
@@ -151,7 +151,7 @@ class Supervisor:
         try:
             run.process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            self.say(f"{run.part.name} did not stop in {STOP_SECONDS:.0f} s and was killed")
+            self.say(f"{run.part.name}: did not stop in {STOP_SECONDS:.0f} s and was killed")
         _signal_group(run.process.pid, signal.SIGKILL)
         run.process.wait()
 

@@ -126,10 +126,10 @@ def test_a_second_start_says_so_and_changes_nothing(up: Up) -> None:
 @pytest.mark.parametrize("name", ["worker", "pages", "postgres"])
 def test_a_part_that_is_killed_is_started_again(up: Up, name: str) -> None:
     killed = up.pid_of(name)
-    said = up.said.count(f"{name} was started again")
+    said = up.said.count(f"{name}: started again")
 
     os.kill(killed, signal.SIGKILL)
-    eventually(lambda: up.said.count(f"{name} was started again") > said)
+    eventually(lambda: up.said.count(f"{name}: started again") > said)
 
     eventually(lambda: answers(address(up), "/accounts/login/"))
     assert up.pid_of(name) != killed

@@ -84,9 +84,9 @@ def test_a_part_that_dies_is_started_again_and_the_terminal_says_so(
     first = pids(tmp_path)["worker"]
 
     os.kill(first, signal.SIGKILL)
-    supervisor.watch(until=within(SECONDS, lambda: "was started again" in terminal.text))
+    supervisor.watch(until=within(SECONDS, lambda: ": started again" in terminal.text))
 
-    assert "worker ended (SIGKILL); starting it again in 0.5 s" in terminal.text
+    assert "worker: ended (SIGKILL); starting it again in 0.5 s" in terminal.text
     assert pids(tmp_path)["worker"] != first
 
 
