@@ -1,0 +1,199 @@
+"""One look at one cluster: read it, decide for each slot, act, record.
+
+Level-triggered: nothing is remembered between two looks but what the database holds, and every
+write asks first whether this look's lease and the slot are still what they were.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from time import monotonic
+
+from deployments.actions import leases, observe, record
+from deployments.agent import clients, registry
+from deployments.agent.cluster import Cluster, CommandRefused, Reading, Stale, Unreachable
+from deployments.domain import actors, images, object_names, readiness, reconcile, tags
+from deployments.domain.commands import Command, Create, PointTraffic
+from deployments.domain.observations import Meta, ObjectKind, Resolution, Seen
+from deployments.domain.states import State
+from deployments.domain.step import Explain, Step, Ticking
+from deployments.domain.wanted import Attempt, Wanted
+from deployments.reads import snapshots
+from deployments.reads.snapshots import SlotSnapshot
+
+logger = logging.getLogger(__name__)
+
+# A look ends well before its lease does: what it has not come to waits for the next one.
+BUDGET_SECONDS = 25.0
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What is asked before each write: is this look's lease running, and is the slot as it was?"""
+
+    cluster_id: int
+    lease: str
+    snapshot: SlotSnapshot
+
+    def stands(self) -> bool:
+        """Whether this look may still write for the slot."""
+        return leases.holds_lease(self.cluster_id, self.lease) and snapshots.still_as(self.snapshot)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What acting brought: how many writes were taken, the uids of Jobs by (deployment, name), and
+    the refusal of a switch."""
+
+    job_uids: Mapping[tuple[int, str], str]
+    writes: int = 0
+    switch_refused: str = ""
+
+
+def look(cluster_id: int, *, now: datetime) -> bool:
+    """Look at one cluster. Return whether a slot moved, so that the next look is worth having soon.
+
+    Does nothing while another look holds the lease.
+    """
+    lease = leases.take_lease(cluster_id, now=now)
+    if lease is None:
+        return False
+    try:
+        return _look(cluster_id, lease, now)
+    except Unreachable as reason:
+        leases.silent(cluster_id, reason=str(reason), now=now)
+        return False
+    finally:
+        leases.give_lease_back(cluster_id, lease)
+
+
+def _look(cluster_id: int, lease: str, now: datetime) -> bool:
+    due = [slot for slot in snapshots.slots_of(cluster_id, now) if slot.is_due(now)]
+    if not due and not snapshots.heartbeat_is_due(cluster_id, now):
+        return False
+    client = clients.of_cluster(cluster_id)
+    namespaces = sorted({slot.wanted.place.namespace for slot in due})
+    installation = snapshots.installation()
+    reading = client.read(installation, namespaces)
+    leases.answered(cluster_id, now=now)
+    return _each(due, client, reading, lease=lease, cluster_id=cluster_id, now=now)
+
+
+def _each(
+    due: Iterable[SlotSnapshot],
+    client: Cluster,
+    reading: Reading,
+    *,
+    lease: str,
+    cluster_id: int,
+    now: datetime,
+) -> bool:
+    """Take a step for each slot; one that fails in its own way does not hold up the others."""
+    moved, ends = False, monotonic() + BUDGET_SECONDS
+    for snapshot in due:
+        if monotonic() > ends:
+            return True
+        guard = Guard(cluster_id, lease, snapshot)
+        try:
+            moved = _step(snapshot, client, reading, guard, now) or moved
+        except Unreachable as reason:
+            logger.info("slot %s could not be seen: %s", snapshot.slot_id, reason)
+        except Exception:
+            # Broken data of one slot must not stop the others from being served.
+            logger.exception("slot %s was set aside", snapshot.slot_id)
+    return moved
+
+
+def _step(
+    snapshot: SlotSnapshot, client: Cluster, reading: Reading, guard: Guard, now: datetime
+) -> bool:
+    """Look, decide, act, record for one slot. Return whether anything was done."""
+    seen = _see(snapshot.wanted, client, reading, now)
+    step = reconcile.decide(snapshot.wanted, seen)
+    done = _act(step.commands, snapshot.wanted, client, guard)
+    if not guard.stands():
+        return True
+    record.remember_jobs(done.job_uids)
+    actor = actors.agent(snapshots.cluster_slug(guard.cluster_id))
+    step = _with_refusal(step, done, snapshot.wanted, seen)
+    record.record(snapshot.slot_id, step, generation=snapshot.generation, now=now, actor=actor)
+    return bool(done.writes) or any(not isinstance(c, Explain) for c in step.changes)
+
+
+def _see(wanted: Wanted, client: Cluster, reading: Reading, now: datetime) -> Seen:
+    """Return the slot's part of the reading, with what its stages ask for besides."""
+    seen = reading.seen(wanted.place, now)
+    attempt = wanted.before
+    if attempt is not None and attempt.state is State.PENDING:
+        seen = replace(seen, resolution=_resolve(attempt, now))
+    if attempt is not None and attempt.state is State.ADMITTED:
+        taken = client.taken(wanted.place, object_names.of(wanted, attempt))
+        seen = replace(seen, taken=taken, room=client.room(reading, wanted.place))
+    check = readiness.check_wanted(wanted)
+    return replace(seen, check=client.check(wanted.place, check)) if check is not None else seen
+
+
+def _resolve(attempt: Attempt, now: datetime) -> Resolution | None:
+    """Ask the registry for the tag's digest where that is due, and store what it says."""
+    if attempt.release.image or not tags.ask_now(attempt.clocks, now):
+        return None
+    try:
+        digest = registry.resolve(images.parse(attempt.release.asked_for, default_registry=""))
+    except registry.RegistryRefused as refusal:
+        return Resolution(refused=str(refusal))
+    except registry.RegistryUnreachable as silence:
+        return Resolution(unreachable=str(silence))
+    observe.remember_digest(attempt.release.id, digest)
+    return Resolution(digest=digest)
+
+
+def _act(commands: Iterable[Command], wanted: Wanted, client: Cluster, guard: Guard) -> Done:
+    """Carry out the commands, each under the guard; what changed since is left to the next look."""
+    done = Done({})
+    for command in commands:
+        if not guard.stands():
+            logger.info("slot %s moved meanwhile; nothing more is written", wanted.place.slot)
+            return done
+        done = _run(command, wanted, client, done)
+    return done
+
+
+def _run(command: Command, wanted: Wanted, client: Cluster, done: Done) -> Done:
+    try:
+        made = client.run(command, wanted, secrets=lambda release: snapshots.secrets_of(release.id))
+    except Stale as stale:
+        logger.info("slot %s: %s", wanted.place.slot, stale)
+        return done
+    except CommandRefused as refusal:
+        logger.warning("slot %s: Kubernetes refused: %s", wanted.place.slot, refusal)
+        refused = isinstance(command, PointTraffic)
+        return replace(done, switch_refused=str(refusal)) if refused else done
+    return _with_uid(command, made, replace(done, writes=done.writes + 1))
+
+
+def _with_uid(command: Command, made: Meta | None, done: Done) -> Done:
+    if not isinstance(command, Create) or command.kind is not ObjectKind.JOB:
+        return done
+    if made is None or command.deployment is None:
+        return done
+    return replace(
+        done, job_uids={**done.job_uids, (command.deployment, command.name): made.ref.uid}
+    )
+
+
+def _with_refusal(step: Step, done: Done, wanted: Wanted, seen: Seen) -> Step:
+    """Let the clock of a refused switch run on."""
+    if not done.switch_refused or wanted.last_past is None:
+        return step
+    switching = wanted.last_past.id
+
+    def after(ticking: Ticking) -> Ticking:
+        if ticking.deployment != switching:
+            return ticking
+        running = reconcile.clocks_after_refusal(ticking.clocks, done.switch_refused, seen)
+        return replace(ticking, clocks=running)
+
+    return replace(step, ticking=tuple(after(ticking) for ticking in step.ticking))

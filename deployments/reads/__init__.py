@@ -1,0 +1,1 @@
+"""Every query that returns values. Nothing here writes."""

@@ -1,0 +1,36 @@
+"""Doorbells: ids in, nothing out, twice without harm; the next tick is the retry."""
+
+from __future__ import annotations
+
+from celery import current_app, shared_task
+from celery.signals import worker_ready
+
+from deployments import queue
+from deployments.agent import loop
+from deployments.reads import snapshots
+from deployments.reads.clock import database_now
+
+# A look that moved something is followed by another at once, so many times in one ring.
+LOOKS_IN_A_ROW = 10
+
+
+@shared_task(name=queue.LOOK)
+def look(cluster_id: int) -> None:
+    """Look at one cluster, and again while that brings something forward."""
+    for _ in range(LOOKS_IN_A_ROW):
+        if not loop.look(cluster_id, now=database_now()):
+            return
+
+
+@shared_task(name=queue.TICK)
+def tick() -> None:
+    """Ring every cluster's bell; what is missed now is rung again next tick."""
+    for cluster_id in snapshots.clusters_to_look_at():
+        queue.look_now(cluster_id)
+
+
+@worker_ready.connect
+def listen_to_every_cluster(**_: object) -> None:
+    """Let a worker that starts take the looks of every cluster there is."""
+    for cluster_id in snapshots.clusters_to_look_at():
+        current_app.control.add_consumer(queue.of_cluster(cluster_id))
