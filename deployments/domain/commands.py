@@ -51,10 +51,12 @@ class WriteFence:
 
 @dataclass(frozen=True)
 class PointTraffic:
-    """Let the stable Service select a release (None: nothing), selector and ports in one write."""
+    """Let the stable Service select a process of a release (None: nothing), in one write with its
+    ports."""
 
     ref: Ref
     release: int | None
+    process: str
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from decimal import Decimal
 from deployments.domain import limits, quantities
 from deployments.domain.documents import REFERENCE, Reader, quoted, text_problem
 from deployments.domain.names import process_name_problem
-from deployments.domain.readiness import path_problem
+from deployments.domain.readiness_path import path_problem
 from deployments.domain.releases import LONG_RUNNING, Process, ProcessKind
 from deployments.domain.schedules import schedule_problem
 

@@ -115,7 +115,8 @@ def commands(wanted: Wanted, seen: Seen) -> tuple[Command, ...]:
         return stale
     if not may_switch(wanted, seen):
         return ()
-    return (PointTraffic(service.meta.ref, selection(wanted)),)
+    process = _selector(wanted, service)[names.PROCESS]
+    return (PointTraffic(service.meta.ref, selection(wanted), process),)
 
 
 def fences(wanted: Wanted, seen: Seen) -> tuple[WriteFence, ...]:
