@@ -19,10 +19,10 @@ VERSION = {
     "minCompatibilityMinor": "33",
     "gitVersion": "v1.34.4",
     "gitCommit": "practice",
-    "gitTreeState": "clean",
+    "gitTreeState": "",
     "buildDate": "2026-01-01T00:00:00Z",
-    "goVersion": "python",
-    "compiler": "python",
+    "goVersion": "go1.26.8",
+    "compiler": "gc",
     "platform": "linux/amd64",
 }
 ACCESS_REVIEW = Kind(

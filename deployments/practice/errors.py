@@ -42,6 +42,7 @@ class ApiError(Exception):
         self.reason = reason
         self.message = message
         self.details = dict(details or {})
+        self.shows_details = details is not None
         self.metadata: dict[str, Any] = {}
 
     def status(self) -> dict[str, Any]:
@@ -55,7 +56,7 @@ class ApiError(Exception):
         }
         if self.reason:
             body["reason"] = self.reason
-        if self.details:
+        if self.shows_details:
             body["details"] = self.details
         return body | {"code": self.code}
 
@@ -93,6 +94,14 @@ def conflict(kind: Kind, name: str, why: str = MODIFIED) -> ApiError:
     return ApiError(409, "Conflict", message, details=details_of(kind, name))
 
 
+def stale_delete(kind: Kind, name: str, why: str) -> ApiError:
+    """Return the 409 of a delete's precondition, which names the kind and not the resource."""
+    word = f"{kind.kind}.{kind.group}" if kind.group else kind.kind
+    details = _details(kind.group, kind.kind, name)
+    message = f'Operation cannot be fulfilled on {word} "{name}": {why}'
+    return ApiError(409, "Conflict", message, details=details)
+
+
 def apply_conflict(causes: Iterable[Cause], message: str) -> ApiError:
     """Return the refusal of a server-side apply whose fields belong to somebody else."""
     found = [cause.as_dict() for cause in causes]
@@ -104,7 +113,8 @@ def apply_conflict(causes: Iterable[Cause], message: str) -> ApiError:
 def invalid(kind: Kind, name: str, causes: Iterable[Cause]) -> ApiError:
     """Return a 422 that lists every cause; the message names the kind, not the resource."""
     found = list(causes)
-    parts = [f"{c.field}: {c.message}" if c.field else c.message for c in found]
+    # Once each: two layers of the real one find the same fault, and its message says it once.
+    parts = list(dict.fromkeys(f"{c.field}: {c.message}" for c in found))
     text = parts[0] if len(parts) == 1 else f"[{', '.join(parts)}]"
     word = f"{kind.kind}.{kind.group}" if kind.group else kind.kind
     details = _details(kind.group, kind.kind, name, found)
@@ -114,7 +124,7 @@ def invalid(kind: Kind, name: str, causes: Iterable[Cause]) -> ApiError:
 def rejected() -> ApiError:
     """Return the 422 of a patch that cannot be applied, such as a failed JSON patch `test`."""
     message = "the server rejected our request due to an error in our request"
-    return ApiError(422, "Invalid", message)
+    return ApiError(422, "Invalid", message, details={})
 
 
 def forbidden(kind: Kind, name: str, why: str, causes: Iterable[Cause] = ()) -> ApiError:
@@ -141,13 +151,8 @@ def method_not_allowed() -> ApiError:
     return ApiError(405, "MethodNotAllowed", message, details={})
 
 
-def unsupported_media_type(accepted: Iterable[str]) -> ApiError:
-    text = ", ".join(accepted)
-    message = (
-        "the body of the request was in an unknown format - "
-        f"accepted media types include: {text}"
-    )
-    return ApiError(415, "UnsupportedMediaType", message)
+def unsupported_media_type() -> ApiError:
+    return ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", details={})
 
 
 def too_many_requests(message: str, *, retry_after_seconds: int = 1) -> ApiError:

@@ -49,7 +49,7 @@ class Api:
             return reviews.review(request)
         target = target_of(request.path)
         if target is None:
-            raise errors.no_such_resource()
+            return _missing(request.path)
         access.check(request.user, verb_of(request, target), target)
         return self._of_resource(request, target, ended)
 
@@ -96,6 +96,15 @@ class Api:
                 namespace = item["metadata"].get("namespace", "")
                 writes.delete(self.store, request, Target(target.kind, namespace, name))
         return json_response(found)
+
+
+def _missing(path: str) -> Response:
+    """Answer a path of no resource: in plain text where not even its group is served."""
+    group = path.strip("/").split("/")[:3]
+    prefix = group[:2] if group[0] == "api" else group
+    if discovery("/" + "/".join(prefix)) is None:
+        return Response(404, b"404 page not found\n", "text/plain; charset=utf-8")
+    raise errors.no_such_resource()
 
 
 def verb_of(request: Request, target: Target) -> str:

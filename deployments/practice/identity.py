@@ -103,14 +103,26 @@ def check_preconditions(kind: Kind, given: Object, old: Object) -> None:
     """Refuse an update that was made for another object or an older one."""
     present = old["metadata"]
     if given.get("uid") and given["uid"] != present["uid"]:
-        raise errors.conflict(kind, present["name"], uid_precondition(given["uid"], present["uid"]))
+        place = "/".join(filter(None, (present.get("namespace"), present["name"])))
+        why = (
+            f"StorageError: invalid object, Code: 4, Key: /registry/{kind.plural}/{place}, "
+            f"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: "
+            f"{given['uid']}, UID in object meta: {present['uid']}"
+        )
+        raise errors.conflict(kind, present["name"], why)
     version = given.get("resourceVersion")
     if version and version != "0" and version != present["resourceVersion"]:
         raise errors.conflict(kind, present["name"])
 
 
-def uid_precondition(given: str, present: str) -> str:
-    return f"Precondition failed: UID in precondition: {given}, UID in object meta: {present}"
+def check_patched_uid(kind: Kind, patched: Object, live: Object) -> None:
+    """Refuse a patch that was made for an object of the same name with another uid: 422."""
+    given, present = patched.get("metadata", {}).get("uid"), live["metadata"]["uid"]
+    if given and given != present:
+        message = f'Invalid value: "{given}": field is immutable'
+        cause = errors.Cause("FieldValueInvalid", message, "metadata.uid")
+        # Twice: two layers of the real one find it.
+        raise errors.invalid(kind, live["metadata"]["name"], [cause, cause])
 
 
 def check_delete_preconditions(
@@ -118,13 +130,18 @@ def check_delete_preconditions(
 ) -> None:
     present = old["metadata"]
     if uid and uid != present["uid"]:
-        raise errors.conflict(kind, present["name"], uid_precondition(uid, present["uid"]))
+        why = (
+            f"the UID in the precondition ({uid}) does not match the UID in record "
+            f"({present['uid']}). The object might have been deleted and then recreated"
+        )
+        raise errors.stale_delete(kind, present["name"], why)
     if version and version != present["resourceVersion"]:
         why = (
-            f"Precondition failed: ResourceVersion in precondition: {version}, "
-            f"ResourceVersion in object meta: {present['resourceVersion']}"
+            f"the ResourceVersion in the precondition ({version}) does not match the "
+            f"ResourceVersion in record ({present['resourceVersion']}). "
+            "The object might have been modified"
         )
-        raise errors.conflict(kind, present["name"], why)
+        raise errors.stale_delete(kind, present["name"], why)
 
 
 def namespace_terminating(kind: Kind, name: str, namespace: str) -> errors.ApiError:

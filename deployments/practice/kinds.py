@@ -91,3 +91,8 @@ KINDS: Mapping[str, Kind] = {kind.plural: kind for kind in _TABLE}
 
 # The same objects as core v1 events, under the names of their newer group.
 EVENTS_V1 = Kind("events.k8s.io", "v1", "events", "Event", short_names=("ev",))
+
+
+def options_kind(name: str) -> Kind:
+    """Return the kind under which wrong options of a request are refused."""
+    return Kind("meta.k8s.io", "v1", name.lower(), name)

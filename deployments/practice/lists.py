@@ -48,7 +48,7 @@ def _token(text: str) -> Token:
         value = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         return Token(value["id"], value["rv"], tuple(value["start"]))
     except (ValueError, KeyError, TypeError):
-        raise errors.bad_request("continue key is not valid: invalid token") from None
+        raise errors.bad_request("invalid continue token: continue key is not valid: invalid token") from None
 
 
 class Lister:
@@ -139,8 +139,8 @@ def revision_of(text: str) -> int:
         return 0
     if not text.isdecimal():
         raise errors.bad_request(
-            f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: '
-            f'parsing "{text}": invalid syntax'
+            f'invalid resource version: resourceVersion: Invalid value: "{text}": '
+            f'strconv.ParseUint: parsing "{text}": invalid syntax'
         )
     return int(text)
 
@@ -151,7 +151,7 @@ def wait_for_revision(store: Store, wanted: int) -> None:
         return
     present = store.wait(wanted - 1, WAIT_FOR_REVISION_SECONDS)
     if present < wanted:
-        message = f"Too large resource version: {wanted}, current: {present}"
+        message = f"Timeout: Too large resource version: {wanted}, current: {present}"
         cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
         details = {"causes": [cause], "retryAfterSeconds": 1}
         raise errors.ApiError(504, "Timeout", message, details=details)

@@ -25,9 +25,7 @@ def merge_patch(target: Any, patch: Any) -> Any:
 
 
 def json_patch(target: Any, operations: Any) -> Any:
-    """Return `target` after all operations. Raises 422 when one of them fails, 400 for no list."""
-    if not isinstance(operations, list):
-        raise errors.bad_request("a JSON patch is a list of operations")
+    """Return `target` after all operations. Raises 422 when one of them fails."""
     document = {"": copy_json(target)}
     for operation in operations:
         try:
@@ -85,9 +83,8 @@ def _remove(document: Container, operation: Mapping[str, Any]) -> None:
 
 def _replace(document: Container, operation: Mapping[str, Any]) -> None:
     node, name = _parent(document, _pointer(operation["path"]))
-    position = _position(node, name)
-    _ = node[position]
-    node[position] = copy_json(operation["value"])
+    # A name that is not there yet is added, as the real one does; an index must be there.
+    node[_position(node, name)] = copy_json(operation["value"])
 
 
 def _move(document: Container, operation: Mapping[str, Any]) -> None:

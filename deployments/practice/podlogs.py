@@ -6,9 +6,9 @@ from typing import Any
 
 from deployments.practice import errors
 from deployments.practice.api import World
+from deployments.practice.kinds import options_kind
 from deployments.practice.requests import Request, Response
 from deployments.practice.routes import Target
-from deployments.practice.scale import options_kind
 from deployments.practice.store import Store
 
 Object = dict[str, Any]

@@ -9,7 +9,9 @@ from typing import Any
 
 from deployments.practice import errors
 from deployments.practice.access import User
+from deployments.practice.kinds import options_kind
 
+OPTIONS = {"PATCH": "PatchOptions", "PUT": "UpdateOptions", "DELETE": "DeleteOptions"}
 JSON_TYPE = "application/json"
 
 
@@ -53,7 +55,10 @@ class Request:
     def dry_run(self) -> bool:
         found = self.query.get("dryRun", "")
         if found not in ("", "All"):
-            raise errors.bad_request(f'dryRun: Unsupported value: "{found}": supported values: "All"')
+            message = f'Unsupported value: ["{found}"]: supported values: "All"'
+            cause = errors.Cause("FieldValueNotSupported", message, "dryRun")
+            options = OPTIONS.get(self.method, "CreateOptions")
+            raise errors.invalid(options_kind(options), "", [cause])
         return found == "All"
 
     def json(self) -> Any:

@@ -14,11 +14,6 @@ Object = dict[str, Any]
 SCALE = Kind("autoscaling", "v1", "scales", "Scale")
 
 
-def options_kind(name: str) -> Kind:
-    """Return the kind under which wrong options of a request are refused."""
-    return Kind("meta.k8s.io", "v1", name.lower(), name)
-
-
 def named(target: Target) -> tuple[str, str]:
     """Return the kind and version that a body for this target must have."""
     kind = SCALE if target.subresource == "scale" else target.kind

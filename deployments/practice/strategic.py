@@ -14,10 +14,8 @@ ORDER = "$setElementOrder/"
 REMOVE = "$deleteFromPrimitiveList/"
 
 
-def strategic_patch(target: Object, patch: Any) -> Object:
-    """Return `target` with `patch` merged in. Raises 400 for a patch that is no object."""
-    if not isinstance(patch, dict):
-        raise errors.bad_request("a strategic merge patch is an object")
+def strategic_patch(target: Object, patch: Object) -> Object:
+    """Return `target` with `patch` merged in. Raises 400 for an item without its key."""
     return _merge(target, patch, [])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from deployments.practice.errors import ApiError
 from deployments.practice.history import Change
-from deployments.practice.lists import matcher, revision_of, wait_for_revision
+from deployments.practice.lists import matcher, revision_of
 from deployments.practice.requests import Request
 from deployments.practice.routes import Target
 from deployments.practice.selectors import Matches
@@ -96,7 +96,6 @@ def watch(
     given = request.query.get("resourceVersion", "")
     revision = revision_of(given)
     matches = matcher(request, target)
-    wait_for_revision(store, revision)
     default = SHORTEST_DEFAULT_SECONDS * (1 + random.random())  # noqa: S311 - spreads reconnects
     found = Watch(
         store=store,

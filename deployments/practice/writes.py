@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from deployments.practice import errors, scale
+from deployments.practice import errors, identity, scale
 from deployments.practice.apply import apply
+from deployments.practice.deletion import is_over
+from deployments.practice.kinds import options_kind
 from deployments.practice.patches import json_patch, merge_patch
 from deployments.practice.requests import Request, Response, json_response
 from deployments.practice.routes import Target
 from deployments.practice.store import Store
 from deployments.practice.strategic import strategic_patch
+from deployments.practice.validation.decoding import GO_NAMES
 from deployments.practice.wire import incoming, outgoing
 
 Object = dict[str, Any]
@@ -45,7 +49,8 @@ def create(store: Store, request: Request, target: Target) -> Response:
     if target.namespace:
         _settle_namespace(metadata, target)
     if metadata.get("resourceVersion"):
-        raise errors.bad_request("resourceVersion should not be set on objects to be created")
+        message = "resourceVersion should not be set on objects to be created"
+        raise errors.ApiError(500, "", message)
     made = store.create(target.plural, obj, manager=request.manager, dry_run=request.dry_run)
     return json_response(outgoing(target.kind, made), 201)
 
@@ -71,14 +76,34 @@ def patch(store: Store, request: Request, target: Target) -> Response:
         return _apply(store, request, target)
     change = PATCHES.get(request.media_type)
     if change is None:
-        raise errors.unsupported_media_type([*PATCHES, APPLY_PATCH])
-    body = request.json()
+        raise errors.unsupported_media_type()
+    body = _patch_body(request)
     with store.lock:
         live = _shown(store, target)
         changed = change(outgoing(target.kind, live), body)
         if not isinstance(changed, dict):
             raise errors.rejected()
+        identity.check_patched_uid(target.kind, changed, live)
         return _written(store, request, target, _replaced(store, request, target, changed))
+
+
+def _patch_body(request: Request) -> Any:
+    """Return a patch as JSON. Raises 400 in the words of Go's decoder."""
+    try:
+        body = json.loads(request.body)
+    except ValueError:
+        raise errors.bad_request(
+            "error decoding patch: unexpected end of JSON input"
+        ) from None
+    wanted, go = (list, "[]handlers.jsonPatchOp") if request.media_type == JSON_PATCH else (
+        dict, "map[string]interface {}"
+    )  # fmt: skip
+    if not isinstance(body, wanted):
+        given = GO_NAMES.get(type(body), "null")
+        raise errors.bad_request(
+            f"error decoding patch: json: cannot unmarshal {given} into Go value of type {go}"
+        )
+    return body
 
 
 def _shown(store: Store, target: Target) -> Object:
@@ -111,6 +136,8 @@ def _apply(store: Store, request: Request, target: Target) -> Response:
         raise errors.bad_request("metadata.managedFields must be nil")
     with store.lock:
         live = store.find(target.plural, target.namespace, target.name)
+        if live is not None:
+            identity.check_patched_uid(target.kind, wanted, live)
         new = apply(
             live,
             {**wanted, "metadata": _with_namespace(wanted["metadata"], target)},
@@ -146,6 +173,7 @@ def _apply_written(
 
 def delete(store: Store, request: Request, target: Target) -> Response:
     options = request.json() if request.body.strip() else {}
+    dry_run = request.dry_run or options.get("dryRun") == ["All"]
     with store.lock:
         gone = store.delete(
             target.plural,
@@ -155,9 +183,9 @@ def delete(store: Store, request: Request, target: Target) -> Response:
             uid=options.get("preconditions", {}).get("uid"),
             resource_version=options.get("preconditions", {}).get("resourceVersion"),
             grace_seconds=_grace(request, options),
-            dry_run=request.dry_run or options.get("dryRun") == ["All"],
+            dry_run=dry_run,
         )
-        stays = store.find(target.plural, target.namespace, target.name) is not None
+        stays = not is_over(target.plural, gone)
     if stays or target.plural in ANSWER_THE_OBJECT:
         return json_response(outgoing(target.kind, gone))
     return json_response(_success(target, gone))
@@ -201,10 +229,8 @@ def body_for(request: Request, target: Target, *, exact: bool = False) -> Object
 
     With `exact` it must say its own kind and version, as an apply must.
     """
-    body = request.json()
-    if not isinstance(body, dict):
-        raise errors.bad_request("the object provided is unrecognized (must be of type object)")
     kind, version = scale.named(target)
+    body = _object(request, kind)
     if not exact:
         body.setdefault("apiVersion", version)
         body.setdefault("kind", kind)
@@ -215,14 +241,26 @@ def body_for(request: Request, target: Target, *, exact: bool = False) -> Object
     return body
 
 
+def _object(request: Request, kind: str) -> Object:
+    try:
+        body = json.loads(request.body)
+    except ValueError as error:
+        why = f"couldn't get version/kind; json parse error: {error}"
+    else:
+        if isinstance(body, dict):
+            return body
+        why = "couldn't get version/kind; json parse error: not an object"
+    message = f"the object provided is unrecognized (must be of type {kind}): {why}"
+    raise errors.bad_request(message)
+
+
 def _other_kind(body: Object, kind: str, version: str) -> str:
-    given = body.get("apiVersion", ""), body.get("kind", "")
-    return (
-        f"the API version in the data ({given[0]}) does not match "
-        f"the expected API version ({version})"
-        if given[0] != version
-        else f"{given[1]} in version {given[0]!r} cannot be handled as a {kind}"
-    )
+    given_version, given_kind = body.get("apiVersion", ""), body.get("kind", "")
+    bare = version.rpartition("/")[2]
+    refused = f'{given_kind} in version "{bare}" cannot be handled as a {kind}: '
+    if given_version != version:
+        return f'{refused}no kind "{given_kind}" is registered for version "{given_version}"'
+    return f"{refused}converting ({bare}.{given_kind}) to {kind}: unknown conversion"
 
 
 def _settle_namespace(metadata: Object, target: Target) -> None:
@@ -242,5 +280,5 @@ def _check_name(body: Object, target: Target) -> None:
         )
 
 
-_PATCH_OPTIONS = scale.options_kind("PatchOptions")
-_DELETE_OPTIONS = scale.options_kind("DeleteOptions")
+_PATCH_OPTIONS = options_kind("PatchOptions")
+_DELETE_OPTIONS = options_kind("DeleteOptions")
