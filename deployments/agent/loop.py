@@ -16,7 +16,7 @@ from deployments.actions import leases, observe, record
 from deployments.agent import clients, registry
 from deployments.agent.cluster import Cluster, CommandRefused, Reading, Stale, Unreachable
 from deployments.domain import actors, images, object_names, readiness, reconcile, tags
-from deployments.domain.commands import Command, Create, PointTraffic
+from deployments.domain.commands import Command, Create, PointTraffic, Try
 from deployments.domain.observations import Meta, ObjectKind, Resolution, Seen
 from deployments.domain.states import State
 from deployments.domain.step import Explain, Step, Ticking
@@ -171,7 +171,8 @@ def _run(command: Command, wanted: Wanted, client: Cluster, done: Done) -> Done:
         logger.warning("slot %s: Kubernetes refused: %s", wanted.place.slot, refusal)
         refused = isinstance(command, PointTraffic)
         return replace(done, switch_refused=str(refusal)) if refused else done
-    return _with_uid(command, made, replace(done, writes=done.writes + 1))
+    written = 0 if isinstance(command, Try) else 1
+    return _with_uid(command, made, replace(done, writes=done.writes + written))
 
 
 def _with_uid(command: Command, made: Meta | None, done: Done) -> Done:

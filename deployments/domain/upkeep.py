@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from enum import Enum
 
 from deployments.domain import names, readiness, traffic
-from deployments.domain.commands import Command, Create, Delete, Resume, Scale, Suspend
+from deployments.domain.commands import Command, Create, Delete, Resume, Scale, Suspend, Try
 from deployments.domain.observations import CronJobSeen, JobSeen, Meta, ObjectKind, Seen, Workload
 from deployments.domain.releases import ProcessKind
 from deployments.domain.stage_clock import drained
@@ -79,6 +79,7 @@ def commands(wanted: Wanted, seen: Seen) -> tuple[Command, ...]:
         *_missing(wanted, seen, runs),
         *_workloads(wanted, seen, runs),
         *_cron_jobs(wanted, seen),
+        *_tried(wanted),
         *_jobs(wanted, seen),
         *_services(wanted, seen, runs),
     )
@@ -146,6 +147,17 @@ def _cron_jobs(wanted: Wanted, seen: Seen) -> Iterator[Command]:
             yield from _set_aside(cron_job, wanted)
     if target is not None:
         yield from _missing_cron_jobs(target, wanted, seen)
+
+
+def _tried(wanted: Wanted) -> Iterator[Command]:
+    """CronJobs are made when traffic moves; a refusal is better known before."""
+    attempt = wanted.before
+    if attempt is None or attempt.state is not State.STARTING:
+        return
+    number = attempt.release.number
+    for process in attempt.release.config.of_kind(ProcessKind.CRON):
+        name = names.workload_name(wanted.service, process.name, number)
+        yield Try(Create(ObjectKind.CRON_JOB, name, number, process.name))
 
 
 def _missing_cron_jobs(target: Release, wanted: Wanted, seen: Seen) -> Iterator[Command]:
