@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Never
+
 from allauth.account.adapter import DefaultAccountAdapter
-from django.http import HttpRequest
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest
 
 
 class ClosedAccountAdapter(DefaultAccountAdapter):
@@ -11,3 +14,9 @@ class ClosedAccountAdapter(DefaultAccountAdapter):
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+
+@login_not_required
+def closed(request: HttpRequest) -> Never:
+    """Stand before the pages of the login library that send e-mail or make accounts."""
+    raise Http404

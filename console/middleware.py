@@ -1,10 +1,14 @@
-"""Headers that every answer carries, whoever wrote it."""
+"""What holds for every answer, whoever wrote it: its headers, and that it is for known people."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
 
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth import middleware
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 # Everything from this site, nothing inline: text from a cluster that reaches a page stays text.
 FROM_HERE = ("script", "style", "img", "font", "connect", "manifest")
@@ -23,3 +27,25 @@ class ContentSecurityPolicyMiddleware:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         return response
+
+
+class LoginRequiredMiddleware(middleware.LoginRequiredMiddleware):
+    """Every view is for people who logged in, unless it opts out."""
+
+    def process_view(
+        self,
+        request: HttpRequest,
+        view_func: Callable[..., Any],
+        view_args: tuple[Any, ...],
+        view_kwargs: dict[str, Any],
+    ) -> HttpResponseBase | None:
+        """Send the whole page to the login, also when only a part of it was asked for.
+
+        A plain redirect would put the login form into a card.
+        """
+        refusal = super().process_view(request, view_func, view_args, view_kwargs)
+        if refusal is None or request.headers.get("HX-Request") != "true":
+            return refusal
+        shown = urlsplit(request.headers.get("HX-Current-URL", "/")).path
+        login = redirect_to_login(shown, self.get_login_url(view_func))
+        return HttpResponse(status=401, headers={"HX-Redirect": login.url})

@@ -49,7 +49,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "console.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -102,6 +102,11 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_GET = False
+# Failures wait longer and longer per person and per address; a whole office shares an address.
+ACCOUNT_RATE_LIMITS: dict[str, str] | bool = {
+    "login": "100/m/ip",
+    "login_failed": "50/m/ip,5/5m/key",
+}
 
 LANGUAGE_CODE = "en"
 USE_I18N = False
@@ -110,9 +115,11 @@ USE_TZ = True
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATIC_ROOT = env.text("STATIC_ROOT", str(BASE_DIR / "var" / "static"))
 # `make up` serves straight from static/, so there is nothing to collect and nothing stale.
 WHITENOISE_USE_FINDERS = env.flag("STATIC_FROM_SOURCE", default=DEBUG)
+STATIC_ROOT = (
+    None if WHITENOISE_USE_FINDERS else env.text("STATIC_ROOT", str(BASE_DIR / "var" / "static"))
+)
 WHITENOISE_AUTOREFRESH = False
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -160,8 +167,10 @@ SESSION_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_NAME = "__Host-pilothouse" if HTTPS else "pilothouse"
+CSRF_FAILURE_VIEW = "console.views.csrf_failure"
 CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "console.views.csrf_failure"
 CSRF_COOKIE_NAME = "__Host-pilothouse-csrf" if HTTPS else "pilothouse-csrf"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
