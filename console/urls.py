@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from django.urls import URLPattern, URLResolver, include, path
+from console import accounts, views
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", views.home, name="home"),
+    re_path(r"^accounts/(?!login/|logout/|password/change/)", accounts.closed),
     path("accounts/", include("allauth.account.urls")),
+    path("", include("deployments.urls")),
 ]
-if find_spec("deployments.urls"):
-    urlpatterns.append(path("", include("deployments.urls")))
+
+handler400 = "console.views.bad_request"
+handler403 = "console.views.permission_denied"
+handler404 = "console.views.not_found"
+handler500 = "console.views.server_error"

@@ -3,11 +3,11 @@ and puts each problem beside the field that it is about."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django import forms
 
 from deployments.domain.errors import Invalid
-
-LONGEST_REASON = 500
 
 
 class DeployForm(forms.Form):
@@ -23,14 +23,18 @@ class DeployForm(forms.Form):
     reason = forms.CharField(
         label="Reason (optional)",
         required=False,
-        max_length=LONGEST_REASON,
-        error_messages={
-            "max_length": "A reason has at most %(limit_value)d characters;"
-            " this has %(show_value)d."
-        },
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
         help_text="Stands on the deployment for everybody to read.",
     )
+
+    def __init__(self, data: Mapping[str, str] | None = None, *, repository: str = "") -> None:
+        """Say what an image may be; `repository` is the slot's own, empty where none is set."""
+        super().__init__(data)
+        self.fields["image"].help_text = (
+            f"A tag or digest of {repository}, such as :2 or @sha256:…, or a whole reference."
+            if repository
+            else "A whole reference, such as sample:2 or registry.example/shop/api:4.2."
+        )
 
     def show_problems(self, invalid: Invalid) -> None:
         """Put each problem beside its field, or above the form where it is about no field."""

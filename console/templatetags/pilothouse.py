@@ -27,33 +27,41 @@ def icon(name: str) -> SafeString:
     )
 
 
+MINUTE, HOUR, DAY = 60, 3600, 86400  # seconds
+
+
 @register.filter
 def duration(span: timedelta) -> str:
     """Write a duration as `50 s`, `2 min 10 s`, `14 min`, `1 h 5 min`, `3 days`."""
     seconds = max(0, int(span.total_seconds()))
-    if seconds < 60:
+    if seconds < MINUTE:
         return f"{seconds} s"
-    if seconds < 600 and seconds % 60:
-        return f"{seconds // 60} min {seconds % 60} s"
-    if seconds < 3600:
-        return f"{seconds // 60} min"
-    if seconds < 86400:
-        rest = seconds // 60 % 60
-        return f"{seconds // 3600} h {rest} min" if rest else f"{seconds // 3600} h"
-    days = seconds // 86400
-    return "1 day" if days == 1 else f"{days} days"
+    if seconds < 10 * MINUTE:
+        return _two(seconds, (MINUTE, "min"), (1, "s"))
+    if seconds < HOUR:
+        return f"{seconds // MINUTE} min"
+    if seconds < DAY:
+        return _two(seconds, (HOUR, "h"), (MINUTE, "min"))
+    return "1 day" if seconds < 2 * DAY else f"{seconds // DAY} days"
+
+
+def _two(seconds: int, large: tuple[int, str], small: tuple[int, str]) -> str:
+    """Write a duration in two units, the smaller one only where something is left for it."""
+    whole, rest = divmod(seconds, large[0])
+    left = rest // small[0]
+    return f"{whole} {large[1]} {left} {small[1]}" if left else f"{whole} {large[1]}"
 
 
 def _ago(span: timedelta) -> str:
     """Write how long ago something was, in its largest unit only."""
     seconds = max(0, int(span.total_seconds()))
-    if seconds < 60:
-        return f"{seconds} s ago"
-    if seconds < 3600:
-        return f"{seconds // 60} min ago"
-    if seconds < 86400:
-        return f"{seconds // 3600} h ago"
+    for size, unit in ((MINUTE, "s"), (HOUR, "min"), (DAY, "h")):
+        if seconds < size:
+            return f"{seconds // _SIZES[unit]} {unit} ago"
     return f"{duration(span)} ago"
+
+
+_SIZES = {"s": 1, "min": MINUTE, "h": HOUR}
 
 
 def _time(moment: datetime, text: str, show: str) -> SafeString:

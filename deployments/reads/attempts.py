@@ -14,8 +14,17 @@ from deployments.models.deployments import EventKind
 from deployments.reads import stages
 from deployments.reads.cards import Attempt, EventRow, Image, Sign, StageRow, Tone, state_tone
 
-# What `attempt_of` reads of a deployment, for select_related.
-SHOWN_WITH = ("release", "previous_release", "created_by", "slot__active_release")
+# What is read of a deployment here and in `serving`, for select_related.
+SHOWN_WITH = (
+    "release",
+    "previous_release",
+    "created_by",
+    "slot__service",
+    "slot__environment__cluster",
+    "slot__active_release",
+    "slot__serving_release",
+    "slot__observation",
+)
 
 
 def attempt_of(deployment: Deployment, rows: tuple[StageRow, ...] | None = None) -> Attempt:

@@ -143,8 +143,10 @@ class Serving:
     @property
     def summary(self) -> str:
         """Return which release serves with how many: `r-7 serves, 3/3`."""
-        who = f"{self.release} serves" if self.release else ""
-        return ", ".join(part for part in (who, self.counts) if part)
+        if not self.release:
+            return ""
+        counts = f", {self.counts}" if self.counts else ""
+        return f"{self.release} serves{counts}"
 
 
 @dataclass(frozen=True)
@@ -370,16 +372,6 @@ class Effect:
     tone: Tone
     strong: str
     rest: str
-
-
-@dataclass(frozen=True)
-class DeployOffer:
-    """What stands above the deploy form."""
-
-    place: Place
-    repository: str
-    running: Image | None
-    effects: tuple[Effect, ...] = ()
 
 
 def fingerprint(shown: object) -> str:

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from deployments.domain import names
 from deployments.domain.states import STAGE_NAMES, State
 from deployments.models import Deployment, Slot
-from deployments.reads.attempts import image_of
-from deployments.reads.cards import DeployOffer, Effect, Place, Serving, Tone
+from deployments.reads.cards import Effect, Serving, Tone
 
 
-def deploy_offer(slot: Slot | None, place: Place, serving: Serving) -> DeployOffer:
-    """Return the lines above the form; `slot` is None where nothing was ever configured."""
-    if slot is None:
-        return DeployOffer(place, "", None, (_serves(serving),))
-    active = slot.active_release
-    return DeployOffer(
-        place=place,
-        repository=slot.settings.get("image_repository") or "",
-        running=None if active is None else image_of(active),
-        effects=(*_open_effects(slot.deployments.all()), _serves(serving)),
-    )
-
-
-def _open_effects(deployments: Iterable[Deployment]) -> Iterable[Effect]:
-    return (_effect(deployment) for deployment in deployments)
+def effects_of_a_deploy(slot: Slot, serving: Serving) -> tuple[Effect, ...]:
+    """Return the lines that stand beside the form of a slot."""
+    still_open = slot.deployments.filter(ended_at__isnull=True).select_related("release")
+    return (*(_effect(deployment) for deployment in still_open), _serves(serving))
 
 
 def _effect(deployment: Deployment) -> Effect:

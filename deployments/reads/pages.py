@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from deployments.access import clusters_of, projects_of
 from deployments.domain import names
 from deployments.domain.deadlines import AGENT_OFFLINE_AFTER
 from deployments.domain.roles import Deed, Role, may, why_not
@@ -50,17 +52,10 @@ def deploy_control(role: Role) -> Control:
 # ---- Projects ------------------------------------------------------------------------------
 
 
-def visible_projects(person: User) -> QuerySet[Project]:
-    """Return the projects of the person's organizations; an administrator sees all."""
-    projects = Project.objects.select_related("organization").order_by("slug")
-    if person.is_superuser:
-        return projects
-    return projects.filter(organization__members=person)
-
-
 def projects(person: User) -> tuple[ProjectRow, ...]:
     """Return the list of projects on the home page."""
-    counted = visible_projects(person).annotate(
+    mine = projects_of(person).select_related("organization").order_by("slug")
+    counted = mine.annotate(
         service_count=Count("services", distinct=True),
         environment_count=Count("environments", distinct=True),
     )
@@ -76,41 +71,41 @@ def projects(person: User) -> tuple[ProjectRow, ...]:
 
 
 def project_page(project: Project, *, role: Role, now: datetime) -> ProjectPage:
-    """Return every environment of a project with a card for each of its services."""
-    services = list(project.services.values_list("slug", flat=True))
-    shown = _shown_by_place(project)
+    """Return every environment of a project with a card for each service that it has."""
+    shown = _shown_by_slot(project)
     control = deploy_control(role)
+    sections: dict[tuple[str, str], list[Card]] = {}
+    for environment, cluster, service, slot in _slots_by_environment(project):
+        cards = sections.setdefault((environment, cluster or ""), [])
+        if slot is not None:
+            place = Place(project.slug, environment, service)
+            cards.append(_card(place, shown.get(slot), control=control, now=now))
     return ProjectPage(
         project.slug,
         project.organization.slug,
         tuple(
-            EnvironmentSection(
-                environment.slug,
-                environment.cluster.slug if environment.cluster else "",
-                tuple(
-                    _card(
-                        Place(project.slug, environment.slug, service),
-                        shown.get((environment.slug, service)),
-                        control=control,
-                        now=now,
-                    )
-                    for service in services
-                ),
-            )
-            for environment in project.environments.select_related("cluster")
+            EnvironmentSection(environment, cluster, tuple(cards))
+            for (environment, cluster), cards in sections.items()
         ),
     )
 
 
-def _shown_by_place(project: Project) -> dict[tuple[str, str], Deployment]:
+def _slots_by_environment(project: Project) -> QuerySet[Environment, tuple[Any, ...]]:
+    """Return (environment, cluster, service, slot id) in the order of the page.
+
+    An environment without a service comes once, with None for the last two.
+    """
+    return project.environments.order_by("position", "slug", "slots__service__slug").values_list(
+        "slug", "cluster__slug", "slots__service__slug", "slots__pk"
+    )
+
+
+def _shown_by_slot(project: Project) -> dict[int, Deployment]:
     slots = Slot.objects.filter(environment__project=project)
-    return {
-        (deployment.slot.environment.slug, deployment.slot.service.slug): deployment
-        for deployment in _shown(slots)
-    }
+    return {deployment.slot_id: deployment for deployment in shown_on_cards(slots)}
 
 
-def _shown(slots: QuerySet[Slot]) -> QuerySet[Deployment]:
+def shown_on_cards(slots: QuerySet[Slot]) -> QuerySet[Deployment]:
     """Return the deployment that each slot's card shows, with all that the card says of it.
 
     That is the newest open one, else the newest: one that still takes over traffic matters more
@@ -121,13 +116,7 @@ def _shown(slots: QuerySet[Slot]) -> QuerySet[Deployment]:
     ids = slots.annotate(
         shown=Coalesce(Subquery(newest_open.values("pk")[:1]), Subquery(newest.values("pk")[:1]))
     ).values("shown")
-    return Deployment.objects.filter(pk__in=ids).select_related(
-        *SHOWN_WITH,
-        "slot__service",
-        "slot__environment__cluster",
-        "slot__serving_release",
-        "slot__observation",
-    )
+    return Deployment.objects.filter(pk__in=ids).select_related(*SHOWN_WITH)
 
 
 def _card(place: Place, shown: Deployment | None, *, control: Control, now: datetime) -> Card:
@@ -135,23 +124,28 @@ def _card(place: Place, shown: Deployment | None, *, control: Control, now: date
     return Card(place, attempt, serving_of(shown, now=now), control)
 
 
-def card(slot: Slot | None, place: Place, *, role: Role, now: datetime) -> Card:
-    """Return one card; `slot` is None where the service was never configured there."""
-    shown = None if slot is None else _shown(Slot.objects.filter(pk=slot.pk)).first()
-    return _card(place, shown, control=deploy_control(role), now=now)
+def card(slot: Slot, *, role: Role, now: datetime) -> Card:
+    """Return one card."""
+    shown = shown_on_cards(Slot.objects.filter(pk=slot.pk)).first()
+    return _card(place_of(slot), shown, control=deploy_control(role), now=now)
+
+
+def place_of(slot: Slot) -> Place:
+    """Return where a slot belongs, as the addresses name it."""
+    service = slot.service
+    return Place(service.project.slug, slot.environment.slug, service.slug)
 
 
 # ---- A service, a deployment ------------------------------------------------------------------
 
 
-def service_page(slot: Slot | None, place: Place, *, role: Role, now: datetime) -> ServicePage:
+def service_page(slot: Slot, *, role: Role, now: datetime) -> ServicePage:
     """Return a service's card with its latest deployments and releases."""
-    shown = card(slot, place, role=role, now=now)
-    if slot is None:
-        return ServicePage(shown, (), ())
-    history = slot.deployments.select_related(*SHOWN_WITH)[:LISTED]
+    history = list(slot.deployments.select_related(*SHOWN_WITH)[:LISTED])
+    still_open = [deployment for deployment in history if deployment.ended_at is None]
+    shown = next(iter(still_open or history), None)
     return ServicePage(
-        shown,
+        _card(place_of(slot), shown, control=deploy_control(role), now=now),
         tuple(attempt_of(deployment, rows=()) for deployment in history),
         tuple(_release_row(release, slot) for release in slot.releases.all()[:LISTED]),
     )
@@ -176,13 +170,11 @@ def _release_sign(release: Release, slot: Slot) -> Sign:
     return Sign("Never active", Tone.IDLE)
 
 
-def deployment_page(deployment: Deployment, *, role: Role, now: datetime) -> DeploymentPage:
-    """Return one deployment with its stages, events and what it ended."""
-    shown = _with_everything(deployment.pk)
-    slot = shown.slot
+def deployment_page(shown: Deployment, *, role: Role, now: datetime) -> DeploymentPage:
+    """Return one deployment with its stages, its events and what it ended."""
     events = list(shown.events.all())
     return DeploymentPage(
-        place=Place(slot.environment.project.slug, slot.environment.slug, slot.service.slug),
+        place=place_of(shown.slot),
         attempt=attempt_of(shown, rows=stage_rows(shown, events)),
         serving=serving_of(shown, now=now),
         events=tuple(event_row(event) for event in events),
@@ -194,32 +186,18 @@ def deployment_page(deployment: Deployment, *, role: Role, now: datetime) -> Dep
     )
 
 
-def _with_everything(deployment_id: int) -> Deployment:
-    return Deployment.objects.select_related(
-        *SHOWN_WITH,
-        "slot__service",
-        "slot__environment__project",
-        "slot__environment__cluster",
-        "slot__serving_release",
-        "slot__observation",
-    ).get(pk=deployment_id)
-
-
 # ---- Clusters ---------------------------------------------------------------------------------
 
 
 def clusters_page(person: User, *, now: datetime) -> ClustersPage:
     """Return the clusters that the person's environments run on; an administrator sees all."""
     theirs = (
-        Environment.objects.filter(project__in=visible_projects(person).order_by())
+        Environment.objects.filter(project__in=projects_of(person))
         .select_related("project")
         .order_by("project__slug", "position")
     )
-    clusters = Cluster.objects.order_by("slug").prefetch_related(
-        Prefetch("environments", queryset=theirs)
-    )
-    if not person.is_superuser:
-        clusters = clusters.filter(pk__in=theirs.order_by().values("cluster"))
+    clusters = clusters_of(person).order_by("slug")
+    clusters = clusters.prefetch_related(Prefetch("environments", queryset=theirs))
     return ClustersPage(tuple(_cluster_row(cluster, now) for cluster in clusters))
 
 
