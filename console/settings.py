@@ -170,7 +170,6 @@ SESSION_COOKIE_NAME = "__Host-pilothouse" if HTTPS else "pilothouse"
 CSRF_FAILURE_VIEW = "console.views.csrf_failure"
 CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "console.views.csrf_failure"
 CSRF_COOKIE_NAME = "__Host-pilothouse-csrf" if HTTPS else "pilothouse-csrf"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000

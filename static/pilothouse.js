@@ -54,7 +54,6 @@
   const live = document.getElementById("live");
   const notLive = document.getElementById("not-live");
   let lostSince = null;
-  let signedOut = false;
 
   const say = (text, state) => {
     live.textContent = text;
@@ -97,22 +96,15 @@
     if (isPoll(event)) lost(`The server answers with an error (${event.detail.xhr.status}).`);
   });
   document.addEventListener("htmx:afterRequest", (event) => {
-    if (isPoll(event) && event.detail.successful && !signedOut) found();
+    if (isPoll(event) && event.detail.successful) found();
   });
 
-  // A session that ended answers a poll with the sign-in page, which must not land in a card.
-  document.addEventListener("htmx:beforeSwap", (event) => {
-    const { xhr, pathInfo } = event.detail;
-    if (!xhr.responseURL || !pathInfo) return;
-    const asked = new URL(pathInfo.finalRequestPath, location.href).pathname;
-    if (new URL(xhr.responseURL).pathname === asked) return;
-    event.detail.shouldSwap = false;
-    signedOut = true;
-    if (isPoll(event)) lost("You are signed out. Reload the page to sign in.");
-    else location.reload();
-  });
+  // A page that nobody sees asks nothing, and asks at once when it is seen again.
   document.addEventListener("htmx:beforeRequest", (event) => {
-    if (isPoll(event) && (signedOut || document.hidden)) event.preventDefault();
+    if (isPoll(event) && document.hidden) event.preventDefault();
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) document.querySelectorAll("[data-every]").forEach((part) => htmx.trigger(part, "refresh"));
   });
 
   document.addEventListener("htmx:afterSwap", (event) => {

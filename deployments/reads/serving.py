@@ -25,7 +25,7 @@ def serving_of(shown: Deployment | None, *, now: datetime) -> Serving:
     slot = shown.slot
     observation = observation_of(slot)
     release = slot.serving_release
-    status = status_of(shown, observation, now=now)
+    status = status_of(slot, shown, now=now)
     return Serving(
         lifecycle=status.lifecycle.value,
         confirmed=status.confirmed,
@@ -41,21 +41,21 @@ def observation_of(slot: Slot) -> Observation | None:
     return getattr(slot, "observation", None)
 
 
-def status_of(shown: Deployment, observation: Observation | None, *, now: datetime) -> Status:
-    """Return the lifecycle word of the slot of the deployment on its card."""
-    cluster = shown.slot.environment.cluster
-    return derive(_desired(shown), _observed(observation), unreachable=_unreachable(cluster, now))
+def status_of(slot: Slot, shown: Deployment | None, *, now: datetime) -> Status:
+    """Return the lifecycle word of a slot; `shown` as `serving_of` takes it."""
+    unreachable = _unreachable(slot.environment.cluster, now)
+    return derive(_desired(slot, shown), _observed(observation_of(slot)), unreachable=unreachable)
 
 
-def _desired(shown: Deployment) -> Desired:
-    slot, state = shown.slot, State(shown.state)
+def _desired(slot: Slot, shown: Deployment | None) -> Desired:
+    state = None if shown is None else State(shown.state)
     return Desired(
         generation=slot.generation,
         active=slot.active_release_id is not None or slot.serving_release_id is not None,
         moving=state in MOVING,
         last_failed=state is State.FAILED,
         # What a moving deployment says of itself stands above the line of its card already.
-        attempt_detail=shown.blocker if state is State.FAILED else "",
+        attempt_detail=shown.blocker if shown is not None and state is State.FAILED else "",
     )
 
 
