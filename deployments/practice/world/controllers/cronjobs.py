@@ -49,14 +49,100 @@ class CronJobs:
             due, following = _times(cronjob, status, view.now)
         except cron.NotASchedule as problem:
             message = f"unparseable schedule: {cronjob['spec']['schedule']} : {problem}"
-            self._say(cronjob, cronjob["metadata"]["generation"], "UnparseableSchedule", message, hands)
+            generation = cronjob["metadata"]["generation"]
+            self._say(cronjob, generation, "UnparseableSchedule", message, hands)
             return
         if following is not None:
             hands.again_at(following)
         if due is not None and not _is_too_late(cronjob, due, view.now):
             self._start(cronjob, status, due, view, hands)
 
-    def _end_active(cronjob: Obj, status: Obj, view: View, hands: Hands) -> None:
+    def _start(self, cronjob: Obj, status: Obj, due: float, view: View, hands: Hands) -> None:
+        policy = cronjob["spec"].get("concurrencyPolicy", "Allow")
+        if policy == "Forbid" and status.get("active"):
+            self._say(cronjob, due, "JobAlreadyActive", STILL_RUNS, hands)
+            return
+        if policy == "Replace":
+            _end_active(cronjob, status, view, hands)
+        try:
+            job = hands.create("jobs", _job(cronjob, due))
+        except ApiError as refusal:
+            if refusal.reason != "AlreadyExists":
+                message = f"Error creating job: {refusal.message}"
+                self._say(cronjob, due, "FailedCreate", message, hands)
+            return
+        name = job["metadata"]["name"]
+        hands.tell(cronjob, "Normal", "SuccessfulCreate", f"Created job {name}")
+        status["active"] = [*status.get("active", []), _reference(job)]
+        status["lastScheduleTime"] = timestamp(due)
+
+    def _say(self, cronjob: Obj, about: float, reason: str, message: str, hands: Hands) -> None:
+        """Tell it once: an event wakes the next look, which would tell it again."""
+        uid = cronjob["metadata"]["uid"]
+        if self._said.get(uid) == about:
+            return
+        self._said[uid] = about
+        kind = "Normal" if reason == "JobAlreadyActive" else "Warning"
+        hands.tell(cronjob, kind, reason, message)
+
+
+def _observed(cronjob: Obj, jobs: list[Obj], hands: Hands) -> Obj:
+    """Return the status after a look at the jobs: the active ones, and the last success."""
+    status = copy_json(cronjob.get("status", {}))
+    by_uid = {job["metadata"]["uid"]: job for job in jobs}
+    active = [a for a in status.get("active", []) if a["uid"] in by_uid]
+    for reference in list(active):
+        job = by_uid[reference["uid"]]
+        if is_finished(job):
+            active.remove(reference)
+            _note_end(cronjob, job, status, hands)
+    status["active"] = active
+    return {key: value for key, value in status.items() if value}
+
+
+def _note_end(cronjob: Obj, job: Obj, status: Obj, hands: Hands) -> None:
+    word = "Complete" if is_true(job, "Complete") else "Failed"
+    message = f"Saw completed job: {job['metadata']['name']}, condition: {word}"
+    hands.tell(cronjob, "Normal", "SawCompletedJob", message)
+    if word == "Complete":
+        status["lastSuccessfulTime"] = job["status"]["completionTime"]
+
+
+# Firing
+
+
+def _times(cronjob: Obj, status: Obj, now: float) -> tuple[float | None, float | None]:
+    """Return the newest time that has passed without a job, and the next one to come."""
+    schedule = cron.parse(cronjob["spec"]["schedule"])
+    zone = _zone(cronjob)
+    moment = _earliest(cronjob, status, now)
+    due: float | None = None
+    for _ in range(LOOKED_BACK_AT_MOST):
+        found = schedule.after(datetime.fromtimestamp(moment, zone))
+        if found is None or found.timestamp() > now:
+            return due, found.timestamp() if found else None
+        moment = due = found.timestamp()
+    return due, now + 60
+
+
+def _zone(cronjob: Obj) -> tzinfo:
+    name = cronjob["spec"].get("timeZone")
+    return ZoneInfo(name) if name else UTC
+
+
+def _earliest(cronjob: Obj, status: Obj, now: float) -> float:
+    last = status.get("lastScheduleTime")
+    since = seconds_of(last) if last else created(cronjob)
+    seconds = cronjob["spec"].get("startingDeadlineSeconds")
+    return max(since, now - float(seconds)) if seconds is not None else since
+
+
+def _is_too_late(cronjob: Obj, due: float, now: float) -> bool:
+    seconds = cronjob["spec"].get("startingDeadlineSeconds")
+    return seconds is not None and due + float(seconds) < now
+
+
+def _end_active(cronjob: Obj, status: Obj, view: View, hands: Hands) -> None:
     for reference in status.pop("active", []):
         job = view.find("jobs", reference["namespace"], reference["name"])
         if job is not None:

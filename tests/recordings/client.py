@@ -1,0 +1,210 @@
+"""A small client of one namespace of a Kubernetes API, and the film of everything that happens in it.
+
+Standard library and YAML only, so that what it records owes nothing to the code under test.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import os
+import ssl
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import yaml
+
+Obj = dict[str, Any]
+
+GROUPS = {
+    "namespaces": "/api/v1",
+    "pods": "/api/v1",
+    "services": "/api/v1",
+    "secrets": "/api/v1",
+    "events": "/api/v1",
+    "resourcequotas": "/api/v1",
+    "deployments": "/apis/apps/v1",
+    "replicasets": "/apis/apps/v1",
+    "jobs": "/apis/batch/v1",
+    "cronjobs": "/apis/batch/v1",
+    "endpointslices": "/apis/discovery.k8s.io/v1",
+}
+FILMED = (
+    "pods",
+    "events",
+    "deployments",
+    "replicasets",
+    "jobs",
+    "cronjobs",
+    "endpointslices",
+)
+
+
+class Refusal(Exception):
+    """An answer of 400 or above."""
+
+    def __init__(self, status: int, body: str) -> None:
+        super().__init__(f"{status}: {body}")
+        self.status = status
+        self.body = body
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a cluster answers, and as whom we speak."""
+
+    url: str
+    token: str = ""
+    authority: str = ""
+
+    @classmethod
+    def from_kubeconfig(cls, path: Path) -> Address:
+        """Read the current context of a kubeconfig that holds its token and authority inline."""
+        config = yaml.safe_load(path.read_text())
+        contexts = {c["name"]: c["context"] for c in config["contexts"]}
+        context = contexts[config["current-context"]]
+        cluster = next(c["cluster"] for c in config["clusters"] if c["name"] == context["cluster"])
+        user = next(u["user"] for u in config["users"] if u["name"] == context["user"])
+        authority = base64.b64decode(cluster.get("certificate-authority-data", "")).decode()
+        return cls(cluster["server"], user.get("token", ""), authority)
+
+    def connect(self, timeout: float) -> http.client.HTTPConnection:
+        parts = urlsplit(self.url)
+        if parts.scheme == "http":
+            return http.client.HTTPConnection(parts.netloc, timeout=timeout)
+        context = ssl.create_default_context(cadata=self.authority or None)
+        return http.client.HTTPSConnection(parts.netloc, timeout=timeout, context=context)
+
+    def headers(self, content: str) -> dict[str, str]:
+        words = {"Content-Type": content, "Accept": "application/json"}
+        if self.token:
+            words["Authorization"] = f"Bearer {self.token}"
+        return words
+
+
+@dataclass
+class Film:
+    """Every change of the filmed kinds in one namespace, in the order in which it was told."""
+
+    changes: list[tuple[str, str, Obj]] = field(default_factory=list)
+    stopped: bool = False
+
+
+class Namespace:
+    """One namespace of a cluster: made on entering, removed on leaving, filmed in between."""
+
+    def __init__(self, address: Address, name: str) -> None:
+        self.address = address
+        self.name = name
+        self.film = Film()
+
+    def __enter__(self) -> Namespace:
+        self.request("POST", "/api/v1/namespaces", {"metadata": {"name": self.name}})
+        self._wait_for_what_pods_need()
+        for plural in FILMED:
+            threading.Thread(target=self._watch, args=(plural,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.film.stopped = True
+        self.request("DELETE", f"/api/v1/namespaces/{self.name}")
+
+    def create(self, plural: str, obj: Obj) -> Obj:
+        return self.request("POST", self.path(plural), obj)
+
+    def get(self, plural: str, name: str) -> Obj:
+        return self.request("GET", self.path(plural, name))
+
+    def list(self, plural: str) -> list[Obj]:
+        items: list[Obj] = self.request("GET", self.path(plural))["items"]
+        return items
+
+    def patch(self, plural: str, name: str, change: Obj) -> Obj:
+        content = "application/merge-patch+json"
+        return self.request("PATCH", self.path(plural, name), change, content=content)
+
+    def delete(self, plural: str, name: str) -> Obj:
+        options = {"propagationPolicy": "Background"}
+        return self.request("DELETE", self.path(plural, name), options)
+
+    def log(self, pod: str) -> str:
+        return self.text("GET", f"{self.path('pods', pod)}/log")
+
+    def until(self, condition: Callable[[], object], *, seconds: float, what: str) -> None:
+        """Wait until something is true. Raises AssertionError, naming it, when it never is."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if condition():
+                return
+            time.sleep(0.2)
+        raise AssertionError(f"{what} did not happen within {seconds:.0f} s in {self.name}")
+
+    def path(self, plural: str, name: str = "") -> str:
+        tail = f"/{name}" if name else ""
+        return f"{GROUPS[plural]}/namespaces/{self.name}/{plural}{tail}"
+
+    def request(
+        self, method: str, path: str, body: Obj | None = None, *, content: str = "application/json"
+    ) -> Obj:
+        answer: Obj = json.loads(self.text(method, path, body, content=content))
+        return answer
+
+    def text(
+        self, method: str, path: str, body: Obj | None = None, *, content: str = "application/json"
+    ) -> str:
+        connection = self.address.connect(timeout=20)
+        try:
+            payload = None if body is None else json.dumps(body)
+            connection.request(method, path, payload, self.address.headers(content))
+            answer = connection.getresponse()
+            said = answer.read().decode()
+        finally:
+            connection.close()
+        if answer.status >= 400:
+            raise Refusal(answer.status, said)
+        return said
+
+    def _wait_for_what_pods_need(self) -> None:
+        # A pod made before its namespace's account exists is refused: not part of any walk.
+        def account_exists() -> bool:
+            try:
+                path = f"/api/v1/namespaces/{self.name}/serviceaccounts/default"
+                self.request("GET", path)
+            except Refusal:
+                return False
+            return True
+
+        self.until(account_exists, seconds=20, what="the account of the pods")
+
+    def _watch(self, plural: str) -> None:
+        connection = self.address.connect(timeout=600)
+        path = f"{self.path(plural)}?watch=true"
+        connection.request("GET", path, headers=self.address.headers("application/json"))
+        for line in connection.getresponse():
+            if self.film.stopped:
+                return
+            if not line.strip():
+                continue
+            change = json.loads(line)
+            self.film.changes.append((plural, change["type"], change["object"]))
+
+
+def kubeconfig_of_surroundings() -> Path | None:
+    """The cluster that may be filled and emptied, if somebody named one."""
+    named = os.environ.get("PILOTHOUSE_TEST_KUBECONFIG")
+    return Path(named) if named else None
+
+
+def as_file(text: str) -> Path:
+    """Put a text into a new private file."""
+    handle, name = tempfile.mkstemp()
+    os.close(handle)
+    Path(name).write_text(text)
+    return Path(name)
