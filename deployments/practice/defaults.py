@@ -11,7 +11,7 @@ from typing import Any
 
 from deployments.practice.jsons import meta
 from deployments.practice.kinds import Kind
-from deployments.practice.pod_defaults import fill_pod, fill_pod_spec, new_pod
+from deployments.practice.pod_defaults import fill_pod, fill_pod_spec, new_pod, settle_quantities
 
 Object = dict[str, Any]
 
@@ -73,6 +73,7 @@ def _job(obj: Object) -> None:
             "completionMode": "NonIndexed",
             "suspend": False,
             "podReplacementPolicy": "TerminatingOrFailed",
+            "manualSelector": False,
         },
     )
     _template(spec)
@@ -87,8 +88,10 @@ def _new_job(obj: Object) -> None:
     for prefix in ("batch.kubernetes.io/", ""):
         labels[f"{prefix}controller-uid"] = uid
         labels[f"{prefix}job-name"] = name
-    own = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
-    spec.setdefault("selector", own)
+    own = {"batch.kubernetes.io/controller-uid": uid}
+    spec.setdefault("selector", {}).setdefault("matchLabels", {}).update(own)
+    if not meta(obj).get("labels"):
+        obj["metadata"]["labels"] = dict(labels)
 
 
 def _cron_job(obj: Object) -> None:
@@ -141,6 +144,11 @@ def _secret(obj: Object) -> None:
 
 def _claim(obj: Object) -> None:
     _spec(obj).setdefault("volumeMode", "Filesystem")
+    settle_quantities(_spec(obj).get("resources", {}).get("requests", {}))
+
+
+def _quota(obj: Object) -> None:
+    settle_quantities(_spec(obj).get("hard", {}))
 
 
 def _volume(obj: Object) -> None:
@@ -153,8 +161,15 @@ def _new_phase(obj: Object) -> None:
 
 
 def _endpoint_slice(obj: Object) -> None:
-    for port in obj.get("ports", []):
+    # Null, not left out and not empty, where there are none: as a client of the real one meets it.
+    _set(obj, {"endpoints": None, "ports": None})
+    for port in obj["ports"] or []:
         _set(port, {"name": "", "protocol": "TCP"})
+
+
+def _event(obj: Object) -> None:
+    times = dict.fromkeys(("eventTime", "firstTimestamp", "lastTimestamp"))
+    _set(obj, {**times, "source": {}, "reportingComponent": "", "reportingInstance": ""})
 
 
 def _storage_class(obj: Object) -> None:
@@ -165,12 +180,14 @@ _FILL: Mapping[str, Callable[[Object], None]] = {
     "cronjobs": _cron_job,
     "deployments": _deployment,
     "endpointslices": _endpoint_slice,
+    "events": _event,
     "jobs": _job,
     "namespaces": _namespace,
     "persistentvolumeclaims": _claim,
     "persistentvolumes": _volume,
     "pods": fill_pod,
     "replicasets": _replica_set,
+    "resourcequotas": _quota,
     "secrets": _secret,
     "services": _service,
     "storageclasses": _storage_class,

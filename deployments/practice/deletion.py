@@ -29,22 +29,27 @@ def deletion_of(old: Object, wanted: Deletion, *, now: float) -> Object:
     _set_finalizers(metadata, wanted)
     grace = _grace_seconds(new, wanted)
     if "deletionTimestamp" not in metadata:
-        _mark(metadata, grace, now)
+        if wanted.plural == "pods" or metadata.get("finalizers") or _is_namespace(wanted.plural, new):
+            _mark(metadata, grace, now)
     elif grace < metadata.get("deletionGracePeriodSeconds", 0):
         _shorten(metadata, grace)
     if wanted.plural == "namespaces":
+        metadata.pop("deletionGracePeriodSeconds", None)
         new["status"] = {**new.get("status", {}), "phase": "Terminating"}
     return new
 
 
 def is_over(plural: str, obj: Object) -> bool:
-    """Whether nothing holds this object any more: marked, no finalizers, no grace period left."""
+    """Whether nothing holds a deleted object any more: no finalizers, no grace period left."""
     metadata = obj["metadata"]
-    if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
-        return False
-    if plural == "namespaces" and obj.get("spec", {}).get("finalizers"):
+    if metadata.get("finalizers") or _is_namespace(plural, obj):
         return False
     return not metadata.get("deletionGracePeriodSeconds")
+
+
+def _is_namespace(plural: str, obj: Object) -> bool:
+    """Whether a namespace's controller has still to empty it."""
+    return plural == "namespaces" and bool(obj.get("spec", {}).get("finalizers"))
 
 
 def _set_finalizers(metadata: Object, wanted: Deletion) -> None:

@@ -6,6 +6,9 @@ import ipaddress
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from deployments.practice.errors import Cause, invalid
+from deployments.practice.kinds import KINDS
+
 Object = dict[str, Any]
 
 SERVICE_NETWORK = ipaddress.IPv4Network("10.96.0.0/16")
@@ -18,10 +21,27 @@ def allocate(plural: str, new: Object, services: Mapping[Any, Object]) -> None:
     spec = new.get("spec", {})
     if plural != "services" or spec.get("type") == "ExternalName":
         return
-    if not spec.get("clusterIP"):
+    if spec.get("clusterIP", "None") != "None":
+        _check_given(new)
+    elif not spec.get("clusterIP"):
         used = {service["spec"].get("clusterIP") for service in services.values()}
         spec["clusterIP"] = next(ip for ip in _addresses() if ip not in used)
     spec["clusterIPs"] = [spec["clusterIP"]]
+
+
+def _check_given(new: Object) -> None:
+    address = new["spec"]["clusterIP"]
+    try:
+        inside = ipaddress.ip_address(address) in SERVICE_NETWORK
+    except ValueError:
+        inside = False
+    if not inside:
+        message = (
+            f'Invalid value: ["{address}"]: failed to allocate IP {address}: the provided IP '
+            f"({address}) is not in the valid range. The range of valid IPs is {SERVICE_NETWORK}"
+        )
+        cause = Cause("FieldValueInvalid", message, "spec.clusterIPs")
+        raise invalid(KINDS["services"], new["metadata"]["name"], [cause])
 
 
 def _addresses() -> Iterator[str]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
+
+from deployments.practice.quantities import canonical
 
 Object = dict[str, Any]
 
@@ -24,6 +27,7 @@ PROBE: Mapping[str, int] = {
     "failureThreshold": 3,
 }
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+EMPTY_LISTS = ("args", "command", "env", "envFrom", "ports", "volumeMounts")
 FILE_MODE = 0o644
 EVICTED_AFTER_SECONDS = 300
 
@@ -94,7 +98,19 @@ def _quality_class(spec: Object) -> str:
     return "Guaranteed" if guaranteed else "Burstable"
 
 
+def settle_quantities(values: Object) -> None:
+    """Write quantities in their usual form; what is none stays, to be refused by name."""
+    for name, value in values.items():
+        with suppress(ValueError):
+            values[name] = canonical(value)
+
+
 def _fill_container(container: Object) -> None:
+    for name in EMPTY_LISTS:
+        if container.get(name) == []:
+            del container[name]
+    for group in ("limits", "requests"):
+        settle_quantities(container.get("resources", {}).get(group, {}))
     for name, value in CONTAINER.items():
         container.setdefault(name, value)
     container.setdefault("resources", {})

@@ -6,7 +6,7 @@ from typing import Any
 
 from deployments.practice import errors
 from deployments.practice.api import World
-from deployments.practice.kinds import options_kind
+from deployments.practice.kinds import Kind
 from deployments.practice.requests import Request, Response
 from deployments.practice.routes import Target
 from deployments.practice.store import Store
@@ -14,7 +14,7 @@ from deployments.practice.store import Store
 Object = dict[str, Any]
 
 PLAIN = "text/plain"
-LOG_OPTIONS = options_kind("PodLogOptions")
+LOG_OPTIONS = Kind("", "v1", "podlogoptions", "PodLogOptions")
 
 
 def pod_log(store: Store, world: World, request: Request, target: Target) -> Response:
@@ -23,7 +23,7 @@ def pod_log(store: Store, world: World, request: Request, target: Target) -> Res
     pod = store.get("pods", target.namespace, target.name)
     container = _container(pod, request.query.get("container", ""))
     if not pod["spec"].get("nodeName"):
-        return Response(200, b"", PLAIN)
+        return Response(204, b"", PLAIN)
     text = world.log(pod, container, previous=request.flag("previous"))
     body = _end(text, tail).encode()
     return Response(200, body if limit is None else body[:limit], PLAIN)

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from deployments.practice import errors
 from deployments.practice.api import DialError, World
-from deployments.practice.jsons import meta
+from deployments.practice.kinds import KINDS
 from deployments.practice.requests import Request, Response
 from deployments.practice.routes import Target
 from deployments.practice.store import Store
@@ -39,12 +39,12 @@ class Named:
 def proxy(store: Store, world: World, request: Request, target: Target) -> Response:
     """Pass a request on to a pod and return what it answered. Raises ApiError."""
     named = _named(target)
-    if not target.rest:
-        return _to_the_slash(request)
     if target.plural == "pods":
         address = _of_pod(store, target, named)
     else:
         address = _of_service(store, target, named)
+    if not target.rest:
+        return _to_the_slash(request)
     return _asked(world, address, request, target)
 
 
@@ -102,33 +102,12 @@ def _of_service(store: Store, target: Target, named: Named) -> Address:
 
 
 def _subsets(store: Store, namespace: str, service: str) -> list[Object]:
-    """Return the service's ready addresses with their ports, from its Endpoints or slices."""
+    """Return the service's ready addresses with their ports. Raises 404 before there are any."""
     endpoints = store.find("endpoints", namespace, service)
-    if endpoints is not None:
-        return list(endpoints.get("subsets", []))
-    slices = store.list("endpointslices", namespace, where=lambda obj: _belongs(obj, service))
-    if not slices:
-        store.get("services", namespace, service)
-        raise errors.ApiError(
-            404,
-            "NotFound",
-            f'endpoints "{service}" not found',
-            details={"name": service, "kind": "endpoints"},
-        )
-    return [subset for obj in slices if (subset := _as_subset(obj))]
-
-
-def _belongs(obj: Object, service: str) -> bool:
-    labels = meta(obj).get("labels", {})
-    return bool(labels.get("kubernetes.io/service-name") == service)
-
-
-def _as_subset(obj: Object) -> Object | None:
-    ready = [e for e in obj.get("endpoints", []) if e.get("conditions", {}).get("ready", True)]
-    if not ready:
-        return None
-    addresses = [{"ip": e["addresses"][0], "targetRef": e.get("targetRef")} for e in ready]
-    return {"addresses": addresses, "ports": obj.get("ports", [])}
+    if endpoints is None:
+        # It says services, although it is their endpoints that do not exist yet.
+        raise errors.not_found(KINDS["services"], service)
+    return list(endpoints.get("subsets", []))
 
 
 def _in_subset(store: Store, subset: Object, port_name: str) -> Address | None:

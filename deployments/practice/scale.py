@@ -24,12 +24,13 @@ def of(workload: Object) -> Object:
     """Return the scale of a Deployment or ReplicaSet."""
     metadata = workload["metadata"]
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+    replicas = workload["spec"].get("replicas", 0)
     labels = workload["spec"].get("selector", {}).get("matchLabels", {})
     return {
         "kind": SCALE.kind,
         "apiVersion": SCALE.api_version,
         "metadata": {name: metadata[name] for name in kept if name in metadata},
-        "spec": {"replicas": workload["spec"].get("replicas", 0)},
+        "spec": {"replicas": replicas} if replicas else {},
         "status": {
             "replicas": workload.get("status", {}).get("replicas", 0),
             "selector": ",".join(f"{k}={v}" for k, v in sorted(labels.items())),

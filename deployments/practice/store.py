@@ -183,8 +183,10 @@ class Store:
             identity.check_delete_preconditions(kind, old, uid, resource_version)
             self._admit(plural, "DELETE", old, old)
             new = deletion_of(old, Deletion(plural, propagation, grace_seconds), now=self.clock())
-            if not dry_run and (is_over(plural, new) or identity.differs(new, old)):
-                self._write_or_end(plural, new, old)
+            if not dry_run and is_over(plural, new):
+                self._write(plural, "DELETED", new, old)
+            elif not dry_run and identity.differs(new, old):
+                self._write(plural, "MODIFIED", new, old)
             return copy_json(new)
 
     def remove(self, plural: str, namespace: str | None, name: str, *, uid: str) -> None:
@@ -199,7 +201,7 @@ class Store:
             new = deletion_of(old, Deletion(plural, "Background", 0), now=self.clock())
             if plural == "namespaces":
                 new["spec"] = {}
-            self._write_or_end(plural, new, old)
+            self._write(plural, "DELETED" if is_over(plural, new) else "MODIFIED", new, old)
 
     def close(self) -> None:
         """Write everything to disk. The store is of no use afterwards."""
@@ -247,10 +249,8 @@ class Store:
             hook(plural, operation, new, old)
 
     def _write_or_end(self, plural: str, new: Object, old: Object) -> None:
-        if is_over(plural, new):
-            self._write(plural, "DELETED", new, old)
-        else:
-            self._write(plural, "MODIFIED", new, old)
+        deleted = "deletionTimestamp" in new["metadata"] and is_over(plural, new)
+        self._write(plural, "DELETED" if deleted else "MODIFIED", new, old)
 
     def _write(
         self,

@@ -15,7 +15,7 @@ REMOVE = "$deleteFromPrimitiveList/"
 
 
 def strategic_patch(target: Object, patch: Object) -> Object:
-    """Return `target` with `patch` merged in. Raises 400 for an item without its key."""
+    """Return `target` with `patch` merged in. Raises 500 for an item without its key."""
     return _merge(target, patch, [])
 
 
@@ -58,20 +58,28 @@ def _merge_list(target: list[Any], patch: list[Any], names: list[str]) -> list[A
         return patch
     if {DIRECTIVE: "replace"} in patch:
         return [item for item in patch if item != {DIRECTIVE: "replace"}]
-    result = list(target)
     for item in patch:
-        _merge_item(result, item, key, names)
-    return result
+        _check_key(item, key)
+    gone = {item[key] for item in patch if item.get(DIRECTIVE) == "delete"}
+    present = {item.get(key): item for item in target if item.get(key) not in gone}
+    wanted = {item[key]: item for item in patch if item[key] not in gone}
+    merged = {k: _merge(present.get(k, {}), item, names) for k, item in wanted.items()}
+    return [merged.get(k, present.get(k)) for k in _order(list(wanted), list(present))]
 
 
-def _merge_item(result: list[Any], item: Any, key: str, names: list[str]) -> None:
+def _check_key(item: Any, key: str) -> None:
     if not isinstance(item, dict) or key not in item:
-        raise errors.bad_request(f"map: {item} does not contain declared merge key: {key}")
-    found = [n for n, present in enumerate(result) if present.get(key) == item[key]]
-    if item.get(DIRECTIVE) == "delete":
-        for index in reversed(found):
-            del result[index]
-    elif found:
-        result[found[0]] = _merge(result[found[0]], item, names)
-    else:
-        result.append(_merge({}, item, names))
+        shown = " ".join(f"{name}:{value}" for name, value in dict(item).items())
+        message = f"map: map[{shown}] does not contain declared merge key: {key}"
+        raise errors.ApiError(500, "", message)
+
+
+def _order(wanted: list[Any], present: list[Any]) -> list[Any]:
+    """Return all keys: new ones before what is there, as the real one orders them."""
+    others = [key for key in present if key not in wanted]
+    ordered: list[Any] = []
+    for key in wanted:
+        while others and key in present and present.index(others[0]) < present.index(key):
+            ordered.append(others.pop(0))
+        ordered.append(key)
+    return ordered + others

@@ -52,6 +52,7 @@ _CONTENT: Mapping[str, Callable[[Object], Causes]] = {
     "configmaps": services.check_keys,
     "cronjobs": workloads.check_cron_job,
     "deployments": workloads.check_deployment,
+    "events": services.check_event,
     "jobs": workloads.check_job,
     "persistentvolumeclaims": services.check_claim,
     "pods": lambda pod: check_pod_spec(pod["spec"], "spec"),

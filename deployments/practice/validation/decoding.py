@@ -12,7 +12,7 @@ from typing import Any
 
 from deployments.practice.errors import ApiError, bad_request
 from deployments.practice.kinds import Kind
-from deployments.practice.validation import words
+from deployments.practice.quantities import amount
 
 Object = dict[str, Any]
 
@@ -117,6 +117,6 @@ def _check_container(kind: Kind, container: Object, path: str) -> None:
 
 def _check_quantity(kind: Kind, value: Any) -> None:
     try:
-        words.quantity(value)
+        amount(value)
     except ValueError:
         raise _refused(kind, QUANTITY_WORDS) from None

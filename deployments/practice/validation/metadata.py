@@ -53,8 +53,8 @@ def check_labels(labels: dict[str, str], field: str) -> list[Cause]:
 
 def _check_owners(owners: list[dict[str, Any]]) -> list[Cause]:
     causes = []
-    for index, owner in enumerate(owners):
-        field = f"metadata.ownerReferences[{index}]"
+    field = "metadata.ownerReferences"
+    for owner in owners:
         causes += [
             words.invalid(f"{field}.{name}", "", "must not be empty")
             for name in ("apiVersion", "kind", "name", "uid")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from deployments.practice.errors import Cause
+from deployments.practice.quantities import amount
 from deployments.practice.validation import words
 
 Object = dict[str, Any]
 
 PULL_POLICIES = ["Always", "IfNotPresent", "Never"]
 PROTOCOLS = ["SCTP", "TCP", "UDP"]
-RESTART_POLICIES = ["Always", "Never", "OnFailure"]
+RESTART_POLICIES = ["Always", "OnFailure", "Never"]
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 HANDLERS = ("exec", "grpc", "httpGet", "tcpSocket")
 POD_CHANGES = (
@@ -42,8 +43,20 @@ def check_pod_spec(spec: Object, field: str) -> list[Cause]:
     if spec["restartPolicy"] not in RESTART_POLICIES:
         path = f"{field}.restartPolicy"
         causes.append(words.not_supported(path, spec["restartPolicy"], RESTART_POLICIES))
-    grace = spec.get("terminationGracePeriodSeconds")
-    return causes + words.at_least_zero(f"{field}.terminationGracePeriodSeconds", grace)
+    return causes + _check_sleeps(spec, f"{field}.containers")
+
+
+def _check_sleeps(spec: Object, field: str) -> list[Cause]:
+    """Refuse a preStop sleep that is longer than the whole grace period."""
+    grace = spec["terminationGracePeriodSeconds"]
+    why = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
+    causes = []
+    for index, container in enumerate(spec.get("containers", [])):
+        sleep = container.get("lifecycle", {}).get("preStop", {}).get("sleep", {})
+        if not 0 <= sleep.get("seconds", 0) <= max(grace, 0):
+            path = f"{field}[{index}].lifecycle.preStop.sleep"
+            causes.append(words.invalid(path, sleep["seconds"], why))
+    return causes
 
 
 def _check_volumes(volumes: list[Object], field: str) -> list[Cause]:
@@ -69,9 +82,6 @@ def _check_container(container: Object, field: str, volumes: set[Any]) -> list[C
     image = container.get("image", "")
     if not image:
         causes.append(words.required(f"{field}.image"))
-    elif image != image.strip():
-        why = "must not have leading or trailing whitespace"
-        causes.append(words.invalid(f"{field}.image", image, why))
     causes += _check_ports(container.get("ports", []), f"{field}.ports")
     causes += _check_variables(container.get("env", []), f"{field}.env")
     causes += _check_mounts(container.get("volumeMounts", []), f"{field}.volumeMounts", volumes)
@@ -168,11 +178,11 @@ def _check_resources(resources: Object, field: str) -> list[Cause]:
     limits = resources.get("limits", {})
     for group in ("limits", "requests"):
         for name, value in sorted(resources.get(group, {}).items()):
-            if words.quantity(value) < 0:
+            if amount(value) < 0:
                 why = "must be greater than or equal to 0"
                 causes.append(words.invalid(f"{field}.{group}[{name}]", str(value), why))
     for name, value in sorted(resources.get("requests", {}).items()):
-        if name in limits and words.quantity(value) > words.quantity(limits[name]):
+        if name in limits and amount(value) > amount(limits[name]):
             why = f"must be less than or equal to {name} limit of {limits[name]}"
             causes.append(words.invalid(f"{field}.requests", str(value), why))
     return causes

@@ -1,4 +1,4 @@
-"""Services, endpoints, secrets, config maps and claims."""
+"""Services, events, secrets, config maps and claims."""
 
 from __future__ import annotations
 
@@ -32,12 +32,19 @@ def check_service(new: Object) -> list[Cause]:
         causes += _check_port(port, field, named=len(ports) > 1, names=names)
         key = port.get("port"), port["protocol"]
         if key in seen:
-            causes.append(words.duplicate(field, f"{key[1]}/{key[0]}"))
+            causes.append(words.duplicate(field, _without_names(port)))
         seen.add(key)
     causes += check_labels(spec.get("selector", {}), "spec.selector")
     if spec["type"] not in TYPES:
         causes.append(words.not_supported("spec.type", spec["type"], TYPES))
     return causes
+
+
+def _without_names(port: Object) -> Object:
+    """Return a port as this one message shows it: the real one prints its own structure."""
+    protocol, number = port["protocol"], port.get("port", 0)
+    shown = {"Name": "", "Protocol": protocol, "AppProtocol": None, "Port": number}
+    return {**shown, "TargetPort": 0, "NodePort": 0}
 
 
 def _check_port(port: Object, field: str, *, named: bool, names: set[str]) -> list[Cause]:
@@ -69,6 +76,14 @@ def check_service_change(new: Object, old: Object) -> list[Cause]:
     return [
         Cause("FieldValueInvalid", f"Invalid value: {listed}: {why}", "spec.clusterIPs[0]"),
     ]
+
+
+def check_event(new: Object) -> list[Cause]:
+    involved = new.get("involvedObject", {}).get("namespace", "")
+    if involved and involved != new["metadata"]["namespace"]:
+        field, why = "involvedObject.namespace", "does not match event.namespace"
+        return [words.invalid(field, involved, why)]
+    return []
 
 
 def check_keys(new: Object) -> list[Cause]:

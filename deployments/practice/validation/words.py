@@ -1,9 +1,9 @@
-"""Formats of names, labels and quantities, with the sentences that the real API server says."""
+"""Formats of names, labels and ports, with the sentences that the real API server says."""
 
 from __future__ import annotations
 
+import json
 import re
-from decimal import Decimal
 from typing import Any
 
 from deployments.practice.errors import Cause
@@ -46,16 +46,6 @@ CONFIG_KEY_WORDS = (
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
     f"'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '{_CONFIG_KEY}')"
 )
-QUANTITY = re.compile(
-    r"^[+-]?(\d+(\.\d*)?|\.\d+)(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?\d+)?$"
-)
-SUFFIXES = {
-    "n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), "": Decimal(1),
-    "k": Decimal(10**3), "M": Decimal(10**6), "G": Decimal(10**9), "T": Decimal(10**12),
-    "P": Decimal(10**15), "E": Decimal(10**18),
-    "Ki": Decimal(2**10), "Mi": Decimal(2**20), "Gi": Decimal(2**30), "Ti": Decimal(2**40),
-    "Pi": Decimal(2**50), "Ei": Decimal(2**60),
-}  # fmt: skip
 
 
 def invalid(field: str, value: Any, why: str) -> Cause:
@@ -72,7 +62,7 @@ def duplicate(field: str, value: Any) -> Cause:
 
 
 def not_supported(field: str, value: Any, supported: list[str]) -> Cause:
-    words = ", ".join(f'"{word}"' for word in sorted(supported))
+    words = ", ".join(f'"{word}"' for word in supported)
     message = f"Unsupported value: {quoted(value)}: supported values: {words}"
     return Cause("FieldValueNotSupported", message, field)
 
@@ -82,12 +72,8 @@ def forbidden(field: str, why: str) -> Cause:
 
 
 def quoted(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        return f'"{escaped}"'
-    return str(value)
+    """Write a value as messages do: as JSON without spaces."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def at_least_zero(field: str, value: Any) -> list[Cause]:
@@ -170,16 +156,3 @@ def port_number(field: str, value: Any) -> list[Cause]:
     if not isinstance(value, int) or not 1 <= value <= 65535:
         return [invalid(field, value, "must be between 1 and 65535, inclusive")]
     return []
-
-
-def quantity(value: Any) -> Decimal:
-    """Return a quantity in its base unit: `500m` is 0.5, `1Ki` is 1024. Raises ValueError."""
-    text = str(value)
-    found = QUANTITY.match(text)
-    if found is None:
-        raise ValueError(text)
-    suffix = found[3] or ""
-    if suffix in SUFFIXES:
-        number = text[: len(text) - len(suffix)] if suffix else text
-        return Decimal(number) * SUFFIXES[suffix]
-    return Decimal(text)

@@ -10,14 +10,15 @@ from deployments.practice.selectors import selector_matcher
 from deployments.practice.validation import words
 from deployments.practice.validation.metadata import check_labels
 from deployments.practice.validation.pods import check_pod_spec
+from deployments.practice.validation.schedules import check_schedule, check_time_zone
 
 Object = dict[str, Any]
 
 IMMUTABLE = "field is immutable"
 MISMATCH = "`selector` does not match template `labels`"
 LONGEST_CRON_NAME = 52
-LONGEST_JOB_NAME = 63
-CRON_FIELDS = 5
+OWN_LABEL = "batch.kubernetes.io/controller-uid"
+NO_TEMPLATE = {"terminationGracePeriodSeconds": 30}
 STATUS_COUNTS = (
     "replicas",
     "updatedReplicas",
@@ -44,11 +45,20 @@ def check_deployment(new: Object) -> list[Cause]:
 def _check_strategy(strategy: Object) -> list[Cause]:
     if strategy["type"] not in ("Recreate", "RollingUpdate"):
         supported = ["Recreate", "RollingUpdate"]
-        return [words.not_supported("spec.strategy.type", strategy["type"], supported)]
+        shown = {"Type": strategy["type"], "RollingUpdate": None}
+        return [words.not_supported("spec.strategy", shown, supported)]
     if strategy["type"] == "Recreate" and "rollingUpdate" in strategy:
         why = "may not be specified when strategy `type` is 'Recreate'"
         return [words.forbidden("spec.strategy.rollingUpdate", why)]
+    rolling = strategy.get("rollingUpdate", {})
+    if strategy["type"] == "RollingUpdate" and _is_zero(rolling, "maxSurge", "maxUnavailable"):
+        field, why = "spec.strategy.rollingUpdate.maxUnavailable", "may not be 0 when `maxSurge` is 0"
+        return [words.invalid(field, rolling["maxUnavailable"], why)]
     return []
+
+
+def _is_zero(rolling: Object, *names: str) -> bool:
+    return all(rolling.get(name) in (0, "0%") for name in names)
 
 
 def check_replica_set(new: Object) -> list[Cause]:
@@ -60,49 +70,52 @@ def check_replica_set(new: Object) -> list[Cause]:
 
 def _check_selector(spec: Object) -> list[Cause]:
     selector = spec.get("selector")
+    labels = spec.get("template", {}).get("metadata", {}).get("labels", {})
     if selector is None:
-        return [words.required("spec.selector")]
+        return [words.required("spec.selector"), _mismatch(labels)]
     if not selector.get("matchLabels") and not selector.get("matchExpressions"):
         why = "empty selector is invalid for deployment"
         return [words.invalid("spec.selector", selector, why)]
     causes = check_labels(selector.get("matchLabels", {}), "spec.selector.matchLabels")
-    labels = spec.get("template", {}).get("metadata", {}).get("labels", {})
     if not selector_matcher(selector)(labels):
-        shown = _go_map(labels)
-        message = f"Invalid value: {shown}: {MISMATCH}"
-        causes.append(Cause("FieldValueInvalid", message, "spec.template.metadata.labels"))
+        causes.append(_mismatch(labels))
     return causes
 
 
-def _go_map(labels: dict[str, str]) -> str:
-    """Write labels as the real one does in this message: as JSON without spaces."""
-    inner = ",".join(f"{words.quoted(k)}:{words.quoted(v)}" for k, v in sorted(labels.items()))
-    return "{" + inner + "}" if labels else "null"
+def _mismatch(labels: dict[str, str]) -> Cause:
+    return words.invalid("spec.template.metadata.labels", labels or None, MISMATCH)
 
 
 def _check_template(spec: Object, field: str, restart_policies: list[str]) -> list[Cause]:
     template = spec.get("template")
     if not isinstance(template, dict):
-        template = {"spec": {"restartPolicy": restart_policies[0]}}
+        template = {"spec": {"restartPolicy": restart_policies[0], **NO_TEMPLATE}}
     labels = template.get("metadata", {}).get("labels", {})
     causes = check_labels(labels, f"{field}.labels")
     causes += check_pod_spec(template["spec"], f"{field}.spec")
     policy = template["spec"]["restartPolicy"]
-    if policy not in restart_policies and policy in ("Always", "Never", "OnFailure"):
+    if policy not in restart_policies:
         path = f"{field}.spec.restartPolicy"
         causes.append(words.not_supported(path, policy, restart_policies))
     return causes
 
 
 def check_job(new: Object) -> list[Cause]:
-    name = new["metadata"]["name"]
+    return _check_own_selector(new) + _check_job_spec(new["spec"], "spec")
+
+
+def _check_own_selector(job: Object) -> list[Cause]:
+    """Refuse a selector that is not the generated one, unless `manualSelector` says so."""
+    selector = job["spec"].get("selector", {})
+    labels = job["spec"].get("template", {}).get("metadata", {}).get("labels", {})
+    if job["spec"].get("manualSelector") or "template" not in job["spec"]:
+        return []
     causes = []
-    if len(name) > LONGEST_JOB_NAME:
-        why = f"must be no more than {LONGEST_JOB_NAME} characters"
-        causes.append(words.invalid("metadata.name", name, why))
-    if "template" not in new["spec"]:
-        causes.append(words.required("spec.template"))
-    return causes + _check_job_spec(new["spec"], "spec")
+    if set(selector.get("matchLabels", {})) != {OWN_LABEL}:
+        causes.append(words.invalid("spec.selector", selector, "`selector` not auto-generated"))
+    if not selector_matcher(selector)(labels):
+        causes.append(_mismatch(labels))
+    return causes
 
 
 def _check_job_spec(spec: Object, field: str) -> list[Cause]:
@@ -119,7 +132,12 @@ def _check_job_spec(spec: Object, field: str) -> list[Cause]:
 
 
 def _check_job_template(spec: Object, field: str) -> list[Cause]:
-    return _check_template(spec, field, ["Never", "OnFailure"])
+    template = spec.get("template", {"spec": {"restartPolicy": "Always"}})
+    if template["spec"]["restartPolicy"] != "Always":
+        return _check_template(spec, field, ["OnFailure", "Never"])
+    why = 'valid values: "OnFailure", "Never"'
+    causes = _check_template(spec, field, ["Always"])
+    return [*causes, words.required(f"{field}.spec.restartPolicy", why)]
 
 
 def check_cron_job(new: Object) -> list[Cause]:
@@ -128,7 +146,7 @@ def check_cron_job(new: Object) -> list[Cause]:
     if len(name) > LONGEST_CRON_NAME:
         why = f"must be no more than {LONGEST_CRON_NAME} characters"
         causes.append(words.invalid("metadata.name", name, why))
-    causes += _check_schedule(spec.get("schedule", ""))
+    causes += _check_times(spec)
     if spec["concurrencyPolicy"] not in ("Allow", "Forbid", "Replace"):
         supported = ["Allow", "Forbid", "Replace"]
         path = "spec.concurrencyPolicy"
@@ -142,14 +160,16 @@ def check_cron_job(new: Object) -> list[Cause]:
     return causes + _check_job_spec(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
 
 
-def _check_schedule(schedule: str) -> list[Cause]:
+def _check_times(spec: Object) -> list[Cause]:
+    schedule = spec.get("schedule", "")
     if not schedule:
         return [words.required("spec.schedule")]
-    fields = schedule.split()
-    if schedule.startswith("@") or len(fields) == CRON_FIELDS:
-        return []
-    why = f"expected exactly 5 fields, found {len(fields)}: [{' '.join(fields)}]"
-    return [words.invalid("spec.schedule", schedule, why)]
+    causes = []
+    if why := check_schedule(schedule):
+        causes.append(words.invalid("spec.schedule", schedule, why))
+    if (zone := spec.get("timeZone")) and (why := check_time_zone(zone)):
+        causes.append(words.invalid("spec.timeZone", zone, why))
+    return causes
 
 
 def check_selector_change(new: Object, old: Object) -> list[Cause]:
