@@ -9,14 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from deployments.domain import names
+from deployments.domain import names, text
 from deployments.domain.commands import Command, Create, Resume
 from deployments.domain.observations import JobSeen, ObjectKind, Pod, Seen, Termination
 from deployments.domain.releases import ProcessKind
 from deployments.domain.states import State
 from deployments.domain.wanted import Attempt, Wanted
-
-LAST_WORDS_LENGTH = 300
 
 
 @dataclass(frozen=True)
@@ -50,18 +48,12 @@ def _failure(pods: tuple[Pod, ...]) -> Result:
     ends = [end for pod in pods for end in pod.terminations]
     if not ends:
         return Result(failed="failed without a word")
-    return Result(failed=_how(ends[-1]), last_words=last_line(ends[-1].message))
+    return Result(failed=_how(ends[-1]), last_words=text.last_line(ends[-1].message))
 
 
 def _how(end: Termination) -> str:
     killed = " (out of memory)" if end.reason == "OOMKilled" else ""
     return f"exited with code {end.exit_code}{killed}"
-
-
-def last_line(text: str) -> str:
-    """Return the last line that is not empty, cut to what a message quotes."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][-LAST_WORDS_LENGTH:] if lines else ""
 
 
 def _too_long(attempt: Attempt, pods: tuple[Pod, ...], seen: Seen) -> bool:

@@ -81,6 +81,34 @@ def registry_unreachable(image: str, answer: str, leaves: str) -> Message:
     )
 
 
+def image_not_pulled(image: str, answer: str, replicas: str, leaves: str) -> Message:
+    """Return the failure of a pull; `answer` is the registry's or the runtime's own last clause."""
+    return Message(
+        f"{replicas} could not pull {image}: {answer}.",
+        leaves,
+        "Check the image's name and tag and the registry credentials, then deploy again.",
+    )
+
+
+def container_not_started(
+    container: str, replicas: str, how: str, last_words: str, leaves: str
+) -> Message:
+    """Return the failure of a container that does not run; `how` begins with a verb."""
+    said = f" Last words: {last_words}." if last_words else ""
+    return Message(
+        f"The container {container} of {replicas} {how}.{said}",
+        leaves,
+        "Open the runtime output, fix the cause or raise the memory limit, then deploy again.",
+    )
+
+
+def replicas_of(count: int, of: int) -> str:
+    """Return how many replicas something is about: `2 of 3 replicas`, `1 replica`."""
+    if of == 1:
+        return "1 replica"
+    return f"{min(count, of)} of {of} replicas"
+
+
 def no_room(deficit: str, leaves: str) -> Message:
     """Return the failure of the one check for room; `deficit` names what is missing."""
     return Message(

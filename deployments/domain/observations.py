@@ -13,6 +13,8 @@ from enum import StrEnum
 
 from deployments.domain import names
 
+_USUAL_WAITS = frozenset({"", "ContainerCreating", "PodInitializing"})
+
 
 class ObjectKind(StrEnum):
     """The kinds of object that Pilothouse makes."""
@@ -85,6 +87,19 @@ class Termination:
 
 
 @dataclass(frozen=True)
+class Container:
+    """A container of a pod. `waiting` is Kubernetes' reason, `message` the words beside it, `ended`
+    its latest end."""
+
+    name: str
+    waiting: str = ""
+    message: str = ""
+    restarts: int = 0
+    running: bool = False
+    ended: Termination | None = None
+
+
+@dataclass(frozen=True)
 class Pod:
     """A pod of ours. `ready` is its Ready condition, never its containers' own flags:
     a silent node's containers stay ready for ever."""
@@ -101,8 +116,14 @@ class Pod:
     started_at: datetime | None = None
     deletion_due: datetime | None = None  # when deletion time and grace have passed
     job: str = ""
-    waiting: str = ""  # Kubernetes' word for what the first container that waits is waiting on
+    containers: tuple[Container, ...] = ()
     terminations: tuple[Termination, ...] = ()
+
+    @property
+    def waiting(self) -> str:
+        """Return Kubernetes' word for what it waits on, empty while it waits on nothing unusual."""
+        reasons = (c.waiting for c in self.containers)
+        return next((reason for reason in reasons if reason not in _USUAL_WAITS), "")
 
     @property
     def deleting(self) -> bool:

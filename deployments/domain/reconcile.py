@@ -6,7 +6,7 @@ deployment takes at most one step. Everything here may be asked again and answer
 
 from __future__ import annotations
 
-from deployments.domain import clocks, jobs, readiness, tags, traffic, upkeep, way_back
+from deployments.domain import clocks, diagnose, jobs, readiness, tags, traffic, upkeep, way_back
 from deployments.domain.clocks import Clock
 from deployments.domain.commands import Command
 from deployments.domain.deadlines import LIMITS, Limits
@@ -38,6 +38,8 @@ def _tick(attempt: Attempt, wanted: Wanted, seen: Seen) -> Ticking:
     seen_now = [*way_back.sightings(attempt, wanted, seen)]
     if attempt.moving:
         seen_now += [stage_sighting(attempt), *readiness.sightings(attempt, seen)]
+    if attempt.moving and not attempt.past:
+        seen_now += diagnose.sightings(attempt, seen)
     running = clocks.run(attempt.clocks, seen_now, seen.now)
     refusals = tuple(c for c in attempt.clocks if c.cause == way_back.SWITCH_REFUSED)
     registry = tags.after_asking(attempt.clocks, seen.resolution, seen.now)

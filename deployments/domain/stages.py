@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from deployments.domain import capacity, messages, names, readiness, tags, traffic, upkeep
+from deployments.domain import capacity, diagnose, messages, names, readiness, tags, traffic, upkeep
 from deployments.domain.blockers import Blocker
+from deployments.domain.causes import Cause
 from deployments.domain.clocks import Clock
 from deployments.domain.deadlines import Limits
+from deployments.domain.diagnose import Failure
 from deployments.domain.jobs import judge_release_command
 from deployments.domain.messages import Message
 from deployments.domain.observations import Pod, Seen
@@ -46,6 +48,23 @@ class Look:
     def fail(self, blocker: Blocker, message: Message) -> Move:
         """Return the end of the deployment."""
         return Move(self.attempt.id, self.attempt.state, State.FAILED, blocker, message)
+
+
+def pods_failure(look: Look) -> Move | None:
+    """Return the end of a deployment whose pods cannot run, None while no cause is ripe."""
+    found = diagnose.failure(look.attempt, look.seen, look.clocks)
+    return look.fail(found.blocker, _words(found, look)) if found is not None else None
+
+
+def _words(found: Failure, look: Look) -> Message:
+    replicas = messages.replicas_of(found.count, found.of)
+    if found.blocker is Blocker.IMAGE_PULL:
+        image = look.attempt.release.asked_for
+        answer = diagnose.last_clause(found.detail)
+        return messages.image_not_pulled(image, answer, replicas, look.leaves)
+    said = diagnose.last_words(found.container)
+    how = found.detail if found.cause is Cause.CRASHING else f"cannot be created: {found.detail}"
+    return messages.container_not_started(found.container.name, replicas, how, said, look.leaves)
 
 
 def pending(look: Look) -> Change | None:
@@ -101,6 +120,9 @@ def admitted(look: Look) -> Change | None:
 
 def releasing(look: Look) -> Change | None:
     """Go on when the release command's Job has succeeded."""
+    failure = pods_failure(look)
+    if failure is not None:
+        return failure
     verdict = judge_release_command(look.attempt, look.wanted, look.seen)
     if verdict.failed is not None:
         message = messages.release_command_failed(verdict.failed, verdict.last_words, look.leaves)
@@ -110,7 +132,7 @@ def releasing(look: Look) -> Change | None:
 
 def starting(look: Look) -> Change | None:
     """Go on when every long-running process's pods exist and their containers have started."""
-    return look.go_on() if _all_started(look) else None
+    return pods_failure(look) or (look.go_on() if _all_started(look) else None)
 
 
 def _all_started(look: Look) -> bool:
@@ -128,6 +150,9 @@ def _started(replicas: int, pods: tuple[Pod, ...]) -> bool:
 def qualifying(look: Look) -> Change | None:
     """Go on when every replica has stayed ready and the check through the Service passes."""
     attempt, seen = look.attempt, look.seen
+    failure = pods_failure(look)
+    if failure is not None:
+        return failure
     stayed = readiness.stayed_ready(attempt, seen, look.clocks)
     wanted_ready = readiness.desired(attempt.release, seen)
     if stayed >= wanted_ready and readiness.check_passes(attempt, seen):
