@@ -50,14 +50,16 @@ pins: $(VENV)/.dev
 	$(PINS) --extra dev --constraint requirements.txt --output-file requirements-dev.txt pyproject.toml
 
 # The stamps are files of .venv that are younger than the pins they were installed from.
+define install
+@command -v $(PYTHON) >/dev/null || { echo "Pilothouse needs Python 3.11; PYTHON=/path/to/python3.11 names it."; exit 1; }
+@[ -x $(RUN) ] || { echo "Making $(VENV) with $(PYTHON)"; $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }; }
+@echo "Installing what $< pins (the first time this takes a minute)"
+@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
+@touch $@
+endef
+
 $(VENV)/.runtime: requirements.txt
-	@[ -x $(RUN) ] || { echo "Making $(VENV) with $(PYTHON)"; $(PYTHON) -m venv $(VENV); }
-	@echo "Installing what requirements.txt pins (the first time this takes a minute)"
-	@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
-	@touch $@
+	$(install)
 
 $(VENV)/.dev: requirements-dev.txt
-	@[ -x $(RUN) ] || { echo "Making $(VENV) with $(PYTHON)"; $(PYTHON) -m venv $(VENV); }
-	@echo "Installing what requirements-dev.txt pins"
-	@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-dev.txt
-	@touch $@
+	$(install)
