@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import signal
-import socket
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -51,15 +49,16 @@ def server(one: embedded.Server, environment: Mapping[str, str]) -> Part:
 
 def practice(var: Path, environment: Mapping[str, str], *, port: int, registry_port: int) -> Part:
     """The practice cluster with its registry; it leaves its kubeconfig in its directory."""
-    directory = var / "practice"
+    directory, log = var / "practice", var / "log" / "practice.log"
+    mark = LogMark(log, "practice cluster ready")
     module = [sys.executable, "-m", "deployments.practice", "--dir", str(directory)]
     return Part(
         name="practice cluster",
         command=[*module, "--port", str(port), "--registry-port", str(registry_port)],
         environment=environment,
-        log=var / "log" / "practice.log",
-        ready=lambda: _listens(port) and _listens(registry_port),
-        stop_signal=signal.SIGTERM,
+        log=log,
+        prepare=mark.set,
+        ready=mark.passed,
     )
 
 
@@ -118,11 +117,3 @@ def answers(port: int, path: str) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _listens(port: int) -> bool:
-    try:
-        socket.create_connection((HOST, port), timeout=SECONDS_TO_ANSWER).close()
-    except OSError:
-        return False
-    return True
