@@ -120,8 +120,9 @@
   const dialog = document.getElementById("dialog");
 
   document.addEventListener("htmx:afterSwap", (event) => {
-    if (event.detail.target === dialog && !dialog.open) dialog.showModal();
-    if (event.detail.target === dialog) dialog.querySelector("[aria-invalid=true], [autofocus]")?.focus();
+    if (!dialog || !dialog.contains(event.target)) return;
+    if (!dialog.open) dialog.showModal();
+    dialog.querySelector("[aria-invalid=true]")?.focus();
   });
   document.addEventListener("click", (event) => {
     if (!event.target.closest("dialog [data-close]")) return;

@@ -3,30 +3,30 @@ state, written straight to the tables."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from deployments.domain.roles import Role
+from deployments.domain.settings import default_settings
 from deployments.domain.states import FINAL, USUAL_ROUTE, State
 from deployments.models import (
     Cluster,
     Deployment,
     DeploymentEvent,
     Environment,
-    Membership,
     Observation,
-    Organization,
     Project,
     Release,
-    Service,
     Slot,
     User,
 )
 from deployments.models.deployments import EventKind
+from deployments.reads.clock import database_now
+from tests import factories
 
 PASSWORD = "correct horse battery"  # noqa: S105 - of people that exist in tests only
 DIGEST = "sha256:9f2c" + "0" * 56 + "41aa"
-SETTINGS = {"processes": [], "image_repository": "registry.example/shop/web"}
+REPOSITORY = "registry.example/shop/web"
 
 
 class Shop(NamedTuple):
@@ -39,51 +39,28 @@ class Shop(NamedTuple):
 
 def make_shop() -> Shop:
     """Make the project, its environment and the cluster that this runs on, without a service."""
-    harbor = Organization.objects.create(slug="harbor", name="Harbor")
-    project = Project.objects.create(organization=harbor, slug="shop")
-    cluster = Cluster.objects.create(
-        slug="practice", uid="uid-1", version="v1.34.4", heartbeat_at=datetime.now(UTC)
-    )
-    staging = Environment.objects.create(
-        project=project, slug="staging", cluster=cluster, namespace="shop-staging"
-    )
-    return Shop(project, staging, cluster)
+    project = factories.make_project(factories.make_organization("harbor"), "shop")
+    cluster = factories.make_cluster("practice")
+    cluster.heartbeat_at = database_now()
+    cluster.save()
+    return Shop(project, factories.make_environment(project, "staging", cluster=cluster), cluster)
 
 
 def make_person(shop: Shop, name: str, role: Role | None) -> User:
     """Make somebody with a role in the shop's organization; without one an outsider."""
-    person = User.objects.create_user(name, password=PASSWORD)
-    if role is not None:
-        Membership.objects.create(
-            organization=shop.project.organization, user=person, role=role.value
-        )
+    if role is None:
+        person = factories.make_user(name)
+    else:
+        person = factories.make_member(shop.project.organization, role, name)
+    person.set_password(PASSWORD)
+    person.save()
     return person
 
 
 def make_slot(shop: Shop, service: str = "web") -> Slot:
     """Make a service and its slot in staging."""
-    row, _ = Service.objects.get_or_create(project=shop.project, slug=service)
-    return Slot.objects.create(
-        service=row, environment=shop.staging, settings=SETTINGS, generation=1
-    )
-
-
-def make_release(slot: Slot, *, at: datetime, active: bool = False) -> Release:
-    """Make the slot's next release; an active one serves too."""
-    slot.releases_made += 1
-    release = Release.objects.create(
-        slot=slot,
-        number=slot.releases_made,
-        image=f"registry.example/shop/web:{slot.releases_made}",
-        digest=DIGEST,
-        config={},
-        created_at=at,
-        healthy_at=at if active else None,
-    )
-    if active:
-        slot.active_release = slot.serving_release = release
-    slot.save()
-    return release
+    settings = {**default_settings(), "image_repository": REPOSITORY}
+    return factories.make_slot(shop.staging, service, settings=settings)
 
 
 def make_deployment(
@@ -96,12 +73,15 @@ def make_deployment(
     since: timedelta = timedelta(seconds=30),
 ) -> Deployment:
     """Make a deployment of a new release that has come as far as this state, with its events."""
-    now = datetime.now(UTC)
+    now = database_now()
     created = now - since - timedelta(minutes=1)
     what, leaves, do = message
+    release = factories.make_release(slot, digest=DIGEST)
+    if state is State.HEALTHY:
+        _make_active(slot, release, created)
     deployment = Deployment.objects.create(
         slot=slot,
-        release=make_release(slot, at=created, active=state is State.HEALTHY),
+        release=release,
         state=state.value,
         state_since=now - since,
         route=[stage.value for stage in USUAL_ROUTE],
@@ -116,6 +96,13 @@ def make_deployment(
     )
     _make_events(deployment, State(state), created)
     return deployment
+
+
+def _make_active(slot: Slot, release: Release, at: datetime) -> None:
+    release.healthy_at = at
+    release.save()
+    slot.active_release = slot.serving_release = release
+    slot.save()
 
 
 def _make_events(deployment: Deployment, state: State, created: datetime) -> None:
@@ -145,7 +132,7 @@ def observe(slot: Slot, *, ready: int, desired: int) -> None:
         slot=slot,
         defaults={
             "generation": slot.generation,
-            "observed_at": datetime.now(UTC),
+            "observed_at": database_now(),
             "ready": ready,
             "desired": desired,
         },

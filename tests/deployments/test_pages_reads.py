@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from deployments.domain.roles import Role
 from deployments.domain.states import State
-from deployments.models import Deployment, Environment
+from deployments.models import Deployment, Environment, User
 from deployments.reads import pages
 from deployments.reads.cards import Card, ProjectPage, Sign, Tone
+from deployments.reads.clock import database_now
 from tests.deployments import console_rows as rows
 from tests.deployments.console_rows import Shop
 
@@ -24,12 +25,12 @@ def shop() -> Shop:
 
 
 @pytest.fixture
-def engineer(shop: Shop):
+def engineer(shop: Shop) -> User:
     return rows.make_person(shop, "engineer", Role.ENGINEER)
 
 
 def now() -> datetime:
-    return datetime.now(UTC)
+    return database_now()
 
 
 def page_of(shop: Shop, role: Role = Role.ENGINEER) -> ProjectPage:
@@ -124,8 +125,9 @@ def test_a_project_page_asks_the_same_number_of_questions_for_any_number_of_serv
         rows.make_deployment(slot, by=engineer)
         rows.observe(slot, ready=1, desired=2)
 
+    at = now()
     with django_assert_num_queries(2):
-        found = page_of(shop)
+        found = pages.project_page(shop.project, role=Role.ENGINEER, now=at)
 
     assert len(found.environments[0].cards) == services
 

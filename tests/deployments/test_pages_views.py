@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from deployments.domain.roles import Role
 from deployments.domain.states import State
-from deployments.models import Deployment, Project
+from deployments.models import Deployment, Project, Slot, User
 from tests.deployments import console_rows as rows
 from tests.deployments.console_rows import Shop
 
@@ -27,13 +28,13 @@ def shop() -> Shop:
 
 
 @pytest.fixture
-def engineer(shop: Shop):
+def engineer(shop: Shop) -> User:
     return rows.make_person(shop, "engineer", Role.ENGINEER)
 
 
 @pytest.fixture
-def client_of():
-    def sign_in(person) -> Client:
+def client_of() -> Callable[[User], Client]:
+    def sign_in(person: User) -> Client:
         client = Client()
         client.force_login(person)
         return client
@@ -47,7 +48,7 @@ def client(client_of, engineer) -> Client:
 
 
 @pytest.fixture
-def slot(shop: Shop):
+def slot(shop: Shop) -> Slot:
     return rows.make_slot(shop)
 
 
@@ -240,6 +241,7 @@ def test_a_page_asks_at_most_four_questions_beside_session_and_user(
     shop: Shop,
     slot,
     engineer,
+    *,
     services: int,
     address: str,
     django_assert_max_num_queries: DjangoAssertNumQueries,
