@@ -10,6 +10,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.home, name="home"),
     re_path(r"^accounts/(?!login/|logout/|password/change/)", accounts.closed),
     path("accounts/", include("allauth.account.urls")),
+    path("api/v1/", include("deployments.api.urls")),
     path("", include("deployments.urls")),
 ]
 

@@ -83,7 +83,12 @@ def derive(wanted: Desired, observed: Observed | None, *, unreachable: str = "")
     if unreachable:
         reason = f"could not reach the cluster: {unreachable}"
         return Status(word, confirmed=False, detail=reason)
-    return Status(word, confirmed=seen is not None, detail=detail)
+    return Status(word, confirmed=seen is not None or _never_wanted(wanted), detail=detail)
+
+
+def _never_wanted(wanted: Desired) -> bool:
+    """Whether nothing has ever gone ahead: there is nothing that the agent could report on."""
+    return wanted.generation == 0
 
 
 def _refused(wanted: Desired) -> bool:

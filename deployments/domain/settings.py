@@ -140,7 +140,7 @@ def _read_release_command(reader: Reader) -> ReleaseCommand | None:
     inner = reader.inner(
         "release_command", sent, pointer="/release_command", owner="the release command"
     )
-    return inner and _release_command(inner)
+    return None if inner is None else _release_command(inner)
 
 
 def _release_command(reader: Reader) -> ReleaseCommand:

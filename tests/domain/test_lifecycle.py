@@ -65,6 +65,10 @@ def test_an_observation_of_this_generation_confirms() -> None:
     assert derive(RUNS, WELL) == Status(Lifecycle.READY, confirmed=True)
 
 
+def test_that_nothing_was_ever_deployed_needs_no_report() -> None:
+    assert derive(Desired(0), None) == Status(Lifecycle.NOT_DEPLOYED, confirmed=True)
+
+
 def test_before_any_report_the_detail_says_so_in_the_words_of_the_manual() -> None:
     assert derive(RUNS, None) == Status(
         Lifecycle.UPDATE_IN_PROGRESS,
@@ -112,7 +116,7 @@ _BOOLEANS = {
 
 
 @given(
-    st.builds(Desired, generation=st.integers(0, 2), **_BOOLEANS),
+    st.builds(Desired, generation=st.integers(1, 2), **_BOOLEANS),
     st.none() | st.builds(Observed, st.integers(0, 2), st.integers(0, 3), st.integers(0, 3)),
     st.sampled_from(["", "no answer"]),
 )
@@ -121,6 +125,6 @@ def test_only_an_observation_of_this_generation_is_ever_confirmed(
 ) -> None:
     status = derive(wanted, seen, unreachable=unreachable)
 
-    current = seen is not None and seen.generation == wanted.generation and not unreachable
-    assert status.confirmed == current
+    current = seen is not None and seen.generation == wanted.generation
+    assert status.confirmed == (current and not unreachable)
     assert status.lifecycle is not Lifecycle.READY or seen is not None
