@@ -12,10 +12,11 @@ from pathlib import Path
 
 from deployments.practice.cluster import PracticeCluster
 from deployments.practice.httpd import PortTaken
+from deployments.practice.journal import StateInUse
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return the exit code: 0 after a clean stop, 1 when a port is taken."""
+    """Return the exit code: 0 after a clean stop, 1 when a port or the folder is taken."""
     options = _options(arguments)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s %(message)s")
     stopping = threading.Event()
@@ -25,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cluster = PracticeCluster(
             options.dir, port=options.port, registry_port=options.registry_port
         )
-    except PortTaken as error:
+    except (PortTaken, StateInUse) as error:
         sys.stderr.write(f"The practice cluster does not start: {error}.\n")
         return 1
     with cluster:

@@ -6,7 +6,8 @@ Everything here is pure: the live object and the wanted one in, the merged one o
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from deployments.practice import errors, schema
@@ -40,11 +41,26 @@ def apply(
     others = {o: paths for o, paths in owners.items() if o.identity != mine.identity}
     others = _settle(others, _changed(present, merged) & asked, force=force)
     before = next((p for o, p in owners.items() if o.identity == mine.identity), frozenset())
-    for path in sorted(_abandoned(before - asked, others), key=len, reverse=True):
+    for path in _abandoned(before - asked, [asked, *others.values()]):
         _remove(merged, path)
     merged["metadata"].pop("managedFields", None)
     set_owned(merged, [*others.items(), (_same_time(mine, owners, asked), asked)])
     return merged
+
+
+def refuse_duplicates(wanted: Object) -> None:
+    """Raise the 500 of a keyed list that has two items of one key."""
+    items = Counter(path for path, _ in leaves(wanted) if path[-1].startswith("k:"))
+    twice = [path for path, count in items.items() if count > 1]
+    if twice:
+        *above, key = twice[0]
+        metadata = wanted["metadata"]
+        message = (
+            f"failed to create typed patch object ({metadata.get('namespace', '')}/"
+            f"{metadata.get('name', '')}; {wanted['apiVersion']}, Kind={wanted['kind']}): "
+            f"{as_text(tuple(above))}: duplicate entries for key {as_text((key,))}"
+        )
+        raise errors.ApiError(500, "", message)
 
 
 def _skeleton(wanted: Object) -> Object:
@@ -81,29 +97,44 @@ def _conflict(conflicts: Mapping[Owner, FieldSet]) -> errors.ApiError:
     causes = [
         errors.Cause("FieldManagerConflict", f"conflict with {_name(owner)}", as_text(path))
         for owner, paths in conflicts.items()
-        for path in sorted(paths)
+        for path in _in_order(paths)
     ]
     if len(causes) == 1:
         return errors.apply_conflict(causes, f"{causes[0].message}: {causes[0].field}")
     lines = []
     for owner, paths in sorted(conflicts.items(), key=lambda pair: pair[0].manager):
         lines.append(f"conflicts with {_name(owner)}:")
-        lines.extend(f"- {as_text(path)}" for path in sorted(paths))
+        lines.extend(f"- {as_text(path)}" for path in _in_order(paths))
     return errors.apply_conflict(causes, "\n".join(lines))
+
+
+def _in_order(paths: FieldSet) -> list[FieldPath]:
+    return sorted(paths, key=lambda path: (len(path), path))
 
 
 def _name(owner: Owner) -> str:
     through = f' with subresource "{owner.subresource}"' if owner.subresource else ""
-    if owner.operation == "Apply":
-        return f'"{owner.manager}"{through}'
-    return f'"{owner.manager}"{through} using {owner.api_version} at {owner.time}'
+    using = "" if owner.operation == "Apply" else f" using {owner.api_version}"
+    return f'"{owner.manager}"{through}{using}'
 
 
-def _abandoned(paths: FieldSet, others: Owned) -> FieldSet:
-    """Return what nobody owns any more; what contains somebody's field stays."""
-    held = frozenset().union(*others.values()) if others else frozenset()
-    prefixes = {path[:length] for path in held for length in range(1, len(path) + 1)}
-    return frozenset(path for path in paths if path not in prefixes)
+def _abandoned(paths: FieldSet, held: Iterable[FieldSet]) -> FieldSet:
+    """Return what goes because nobody owns it any more; what contains somebody's field stays.
+
+    Where nothing of an object is owned any more it goes as a whole, with the defaults in it: a
+    probe that is no longer wanted leaves no `periodSeconds` behind. Maps lose their entries only.
+    """
+    kept = {path[:n] for paths_ in held for path in paths_ for n in range(1, len(path) + 1)}
+    return frozenset(_highest(path, kept) for path in paths if path not in kept)
+
+
+def _highest(path: FieldPath, kept: set[FieldPath]) -> FieldPath:
+    """Return the shortest part of a path that contains nothing kept, below the top level."""
+    for length in range(2, len(path)):
+        part = path[:length]
+        if part not in kept and not schema.is_map(part[-1].removeprefix("f:")):
+            return part
+    return path
 
 
 def _merge(live: Any, wanted: Any, names: list[str]) -> Any:
@@ -127,8 +158,6 @@ def _merge_list(
     """Merge by key; wanted items come in the wanted order, others keep their place before them."""
     by_key = {schema.key_values(item, keys): item for item in live}
     asked = {schema.key_values(item, keys): item for item in wanted}
-    if len(asked) != len(wanted):
-        raise errors.bad_request(f"duplicate entries for key in .{'.'.join(names)}")
     merged = {key: _merge(by_key.get(key), item, names) for key, item in asked.items()}
     order = list(by_key) if set(asked) <= set(by_key) else []
     if order and [key for key in order if key in asked] == list(asked):

@@ -28,7 +28,7 @@ class PracticeCluster:
     """Start it, use `kubeconfig_path` and `registry_host`, stop it; a `with` block does both.
 
     `directory` keeps its state, so that a cluster started there again goes on. Port 0 takes a free
-    one. Raises PortTaken, which names the port.
+    one. Raises PortTaken, which names the port, and StateInUse.
     """
 
     def __init__(
@@ -45,18 +45,22 @@ class PracticeCluster:
         self.requests_path = directory / REQUESTS_LOG
         self.token = kubeconfig.token_in(self.kubeconfig_path)
         self.users = Users(self.token)
-        self.store = Store(directory / "state", clock=clock)
-        self.world = World(self.store, lookup=_image)
-        self._log = RequestLog(directory)
         self.registry = Registry(registry_port)
-        self.api = Api(self.store, self.world)
-        self.server = self._listen(port)
-
-    def _listen(self, port: int) -> ApiServer:
         try:
-            return ApiServer(port, self.api, self.users, self._log)
+            self._open(port, clock)
         except Exception:
             self.registry.server_close()
+            raise
+
+    def _open(self, port: int, clock: Callable[[], float]) -> None:
+        self.store = Store(self.directory / "state", clock=clock)
+        self.world = World(self.store, lookup=_image)
+        self._log = RequestLog(self.directory)
+        self.api = Api(self.store, self.world)
+        try:
+            self.server = ApiServer(port, self.api, self.users, self._log)
+        except Exception:
+            self.store.close()
             raise
 
     @property

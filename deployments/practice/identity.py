@@ -31,6 +31,7 @@ def name(kind: Kind, new: Object) -> None:
     new["apiVersion"], new["kind"] = kind.api_version, kind.kind
     metadata = meta(new)
     metadata["uid"] = str(uuid.uuid4())
+    _drop_empty(metadata)
     if not metadata.get("name") and metadata.get("generateName"):
         base = metadata["generateName"][:LONGEST_GENERATED_BASE]
         metadata["name"] = base + "".join(secrets.choice(SUFFIX_LETTERS) for _ in range(5))
@@ -70,11 +71,15 @@ def _keep_system_fields(metadata: Object, old: Object) -> None:
         if field in old:
             metadata[field] = old[field]
     metadata["resourceVersion"] = old["resourceVersion"]
+    _drop_empty(metadata)
+    if "managedFields" not in metadata:
+        metadata["managedFields"] = copy_json(old.get("managedFields", []))
+
+
+def _drop_empty(metadata: Object) -> None:
     for field in ("labels", "annotations", "finalizers", "ownerReferences"):
         if not metadata.get(field):
             metadata.pop(field, None)
-    if "managedFields" not in metadata:
-        metadata["managedFields"] = copy_json(old.get("managedFields", []))
 
 
 def raise_generation(new: Object, old: Object) -> None:
@@ -84,7 +89,11 @@ def raise_generation(new: Object, old: Object) -> None:
 
 
 def _wanted(obj: Object) -> Object:
-    return {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+    found = {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+    if obj["kind"] == "Pod":
+        # The scheduler's word, not a change of what is wanted.
+        found["spec"] = {**obj["spec"], "nodeName": ""}
+    return found
 
 
 def differs(new: Object, old: Object) -> bool:

@@ -3,6 +3,7 @@ write that was answered and leaves a readable state."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterable
@@ -14,11 +15,16 @@ MOST_JOURNAL_BYTES = 16 * 1024 * 1024
 Row = tuple[str, dict[str, Any]]
 
 
+class StateInUse(Exception):
+    """Another practice cluster works in the same folder."""
+
+
 class Journal:
     """Writes go to `journal.jsonl`; `snapshot.json` is replaced as a whole when that grows."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
+        self._lock = _lock(directory)
         self._snapshot = directory / "snapshot.json"
         self._path = directory / "journal.jsonl"
         self._file: IO[bytes] | None = None
@@ -74,13 +80,32 @@ class Journal:
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(self._snapshot)
-        self.close()
+        self._close_file()
         self._file = self._path.open("wb")
 
     def close(self) -> None:
+        """Let go of the folder."""
+        self._close_file()
+        self._lock.close()
+
+    def _close_file(self) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def _lock(directory: Path) -> IO[bytes]:
+    """Take the folder until the file is closed or this process ends, however it ends.
+
+    Two that write one journal would lose each other's objects.
+    """
+    file = (directory / "lock").open("wb")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise StateInUse(f"{directory} is in use by another practice cluster") from None
+    return file
 
 
 def _key(plural: str, obj: dict[str, Any]) -> tuple[str, str, str]:

@@ -16,6 +16,8 @@ from deployments.practice.store import Store
 
 Object = dict[str, Any]
 
+# No program of the practice cluster speaks TLS.
+NO_TLS = "tls: first record does not look like a TLS handshake"
 HOP_HEADERS = frozenset({"connection", "keep-alive", "transfer-encoding", "content-length", "date"})
 
 
@@ -34,6 +36,7 @@ class Named:
     whole: str
     name: str
     port: str
+    scheme: str = "http"
 
 
 def proxy(store: Store, world: World, request: Request, target: Target) -> Response:
@@ -45,6 +48,8 @@ def proxy(store: Store, world: World, request: Request, target: Target) -> Respo
         address = _of_service(store, target, named)
     if not target.rest:
         return _to_the_slash(request)
+    if named.scheme == "https":
+        raise errors.unavailable(f"error trying to reach service: {NO_TLS}")
     return _asked(world, address, request, target)
 
 
@@ -61,7 +66,7 @@ def _named(target: Target) -> Named:
     if len(parts) == 2:
         return Named(target.name, parts[0], parts[1])
     if len(parts) == 3 and parts[0] in ("http", "https", ""):
-        return Named(target.name, parts[1], parts[2])
+        return Named(target.name, parts[1], parts[2], parts[0] or "http")
     word = "service" if target.plural == "services" else "pod"
     raise errors.bad_request(f'invalid {word} request "{target.name}"')
 

@@ -58,6 +58,9 @@ ATOMIC = frozenset(
     }
 )
 
+# Free names inside: an apply that gives up its entries leaves the map itself.
+MAPS = frozenset({"annotations", "binaryData", "data", "hard", "labels", "limits", "requests"})
+
 DEFAULT_OF_KEY: Mapping[str, Any] = {"protocol": "TCP"}
 
 
@@ -90,6 +93,10 @@ def _port_keys(path: Path) -> tuple[str, ...] | None:
 
 def is_atomic(path: Path) -> bool:
     return bool(path) and path[-1] in ATOMIC
+
+
+def is_map(name: str) -> bool:
+    return name in MAPS
 
 
 def is_set(path: Path) -> bool:

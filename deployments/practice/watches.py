@@ -52,8 +52,6 @@ class Watch:
                 yield self.bookmark()
                 bookmark_at = time.monotonic() + BOOKMARK_SECONDS
             self.store.wait(self.revision, min(LOOK_UP_SECONDS, max(end - time.monotonic(), 0)))
-        if self.bookmarks and not self.ended():
-            yield self.bookmark()
 
     def _new_lines(self) -> list[bytes]:
         with self.store.lock:

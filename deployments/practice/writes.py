@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from deployments.practice import errors, identity, scale
-from deployments.practice.apply import apply
+from deployments.practice.apply import apply, refuse_duplicates
 from deployments.practice.deletion import is_over
 from deployments.practice.kinds import options_kind
 from deployments.practice.patches import json_patch, merge_patch
@@ -131,7 +131,9 @@ def _apply(store: Store, request: Request, target: Target) -> Response:
         )
         raise errors.invalid(_PATCH_OPTIONS, "", [cause])
     wanted = body_for(request, target, exact=True)
+    wanted["metadata"].setdefault("name", target.name)
     _check_name(wanted, target)
+    refuse_duplicates(wanted)
     if wanted["metadata"].get("managedFields"):
         raise errors.bad_request("metadata.managedFields must be nil")
     with store.lock:
@@ -234,6 +236,9 @@ def body_for(request: Request, target: Target, *, exact: bool = False) -> Object
     if not exact:
         body.setdefault("apiVersion", version)
         body.setdefault("kind", kind)
+    if exact and (body.get("apiVersion"), body.get("kind")) != (version, kind):
+        given = body.get("apiVersion") or "/", body.get("kind", "")
+        raise errors.bad_request(f"invalid object type: {given[0]}, Kind={given[1]}")
     if body.get("apiVersion") != version or body.get("kind") != kind:
         raise errors.bad_request(_other_kind(body, kind, version))
     if not isinstance(body.setdefault("metadata", {}), dict):

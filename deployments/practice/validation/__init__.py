@@ -10,6 +10,7 @@ from deployments.practice.kinds import Kind
 from deployments.practice.validation import services, workloads
 from deployments.practice.validation.decoding import check_types
 from deployments.practice.validation.metadata import (
+    check_finalizers,
     check_labels_and_annotations,
     check_metadata,
 )
@@ -32,7 +33,8 @@ def check_change(kind: Kind, new: Object, old: Object, subresource: str) -> None
         _refuse(kind, new, causes)
         return
     check_types(kind, new)
-    causes = check_labels_and_annotations(new["metadata"]) + _check_content(kind, new)
+    causes = check_finalizers(new["metadata"], old["metadata"])
+    causes += check_labels_and_annotations(new["metadata"]) + _check_content(kind, new)
     if kind.plural in _CHANGES:
         causes += _CHANGES[kind.plural](new, old)
     _refuse(kind, new, causes)

@@ -42,6 +42,19 @@ def check_labels_and_annotations(metadata: dict[str, Any]) -> list[Cause]:
     return causes + _check_owners(metadata.get("ownerReferences", []))
 
 
+def check_finalizers(new: dict[str, Any], old: dict[str, Any]) -> list[Cause]:
+    """Refuse a further finalizer on what is being deleted; it would never go."""
+    added = [f for f in new.get("finalizers", []) if f not in old.get("finalizers", [])]
+    if not added or "deletionTimestamp" not in old:
+        return []
+    why = (
+        "no new finalizers can be added if the object is being deleted, "
+        f"found new finalizers []string{{{', '.join(words.quoted(f) for f in added)}}}"
+    )
+    # Twice: two layers of the real one find it.
+    return [words.forbidden("metadata.finalizers", why)] * 2
+
+
 def check_labels(labels: dict[str, str], field: str) -> list[Cause]:
     """Return what is wrong with labels; keys are told under `field` itself."""
     causes = []
