@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
@@ -57,10 +58,9 @@ def open_as(browser: Browser, live_server: LiveServer) -> Iterator[Open]:
         if message.type in {"error", "warning"} and not A_REFUSAL.search(message.text):
             complaints.append(message.text)
 
-    def open_page(address: str, person: User | None = None, **window: object) -> Page:
-        context = browser.new_context(
-            base_url=live_server.url, **{"viewport": WIDE, "reduced_motion": "reduce", **window}
-        )
+    def open_page(address: str, person: User | None = None, **window: Any) -> Page:
+        window = {"viewport": WIDE, "reduced_motion": "reduce", **window}
+        context = browser.new_context(base_url=live_server.url, **window)
         contexts.append(context)
         page = context.new_page()
         page.on("console", note)

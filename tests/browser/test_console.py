@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from deployments.actions.move import move
 from deployments.domain import actors
 from deployments.domain.blockers import Blocker
-from deployments.domain.messages import Message
+from deployments.domain.messages import NOTHING, Message
 from deployments.domain.states import USUAL_ROUTE, State
 from deployments.models import Deployment, Slot, User
 from deployments.reads.clock import database_now
@@ -21,7 +21,13 @@ SLOT = "/projects/shop/staging/web/"
 LIVE = 8_000  # milliseconds within which a change has to be seen: two polls and their answers
 
 
-def go(deployment: Deployment, to: State, **end: object) -> None:
+def go(
+    deployment: Deployment,
+    to: State,
+    *,
+    blocker: Blocker | None = None,
+    message: Message = NOTHING,
+) -> None:
     """Move a deployment as the agent does."""
     deployment.refresh_from_db()
     move(
@@ -30,7 +36,8 @@ def go(deployment: Deployment, to: State, **end: object) -> None:
         to=to,
         now=database_now(),
         actor=actors.agent("practice"),
-        **end,
+        blocker=blocker,
+        message=message,
     )
 
 

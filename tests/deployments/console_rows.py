@@ -60,7 +60,10 @@ def make_person(shop: Shop, name: str, role: Role | None) -> User:
 def make_slot(shop: Shop, service: str = "web") -> Slot:
     """Make a service and its slot in staging."""
     settings = {**default_settings(), "image_repository": REPOSITORY}
-    return factories.make_slot(shop.staging, service, settings=settings)
+    slot = factories.make_slot(shop.staging, service, settings=settings)
+    slot.generation = 1
+    slot.save()
+    return slot
 
 
 def make_deployment(

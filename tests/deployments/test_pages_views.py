@@ -17,7 +17,7 @@ from tests.deployments.console_rows import Shop
 
 pytestmark = pytest.mark.django_db
 
-HTMX = {"HTTP_HX_REQUEST": "true"}
+HTMX = {"HX-Request": "true"}
 SLOT = "/projects/shop/staging/web/"
 SESSION_AND_USER = 2
 
@@ -43,7 +43,7 @@ def client_of() -> Callable[[User], Client]:
 
 
 @pytest.fixture
-def client(client_of, engineer) -> Client:
+def client(client_of: Callable[[User], Client], engineer: User) -> Client:
     return client_of(engineer)
 
 
@@ -80,8 +80,8 @@ def test_an_outsider_gets_the_same_404_as_for_what_does_not_exist(
     deployment = rows.make_deployment(slot, by=engineer)
     outsider = client_of(rows.make_person(shop, "outsider", None))
 
-    forbidden = outsider.get(address.format(deployment.pk), **HTMX)
-    missing = outsider.get("/projects/nowhere/", **HTMX)
+    forbidden = outsider.get(address.format(deployment.pk), headers=HTMX)
+    missing = outsider.get("/projects/nowhere/", headers=HTMX)
 
     assert forbidden.status_code == missing.status_code == 404
     assert forbidden.content == missing.content
@@ -107,12 +107,12 @@ def test_a_card_that_shows_what_is_still_true_is_answered_with_204(
     client: Client, slot, engineer
 ) -> None:
     rows.make_deployment(slot, by=engineer)
-    shown = client.get(f"{SLOT}card/", **HTMX)
+    shown = client.get(f"{SLOT}card/", headers=HTMX)
     seen = shown.content.decode().split("?seen=")[1][:16]
 
-    again = client.get(f"{SLOT}card/?seen={seen}", **HTMX)
+    again = client.get(f"{SLOT}card/?seen={seen}", headers=HTMX)
     Deployment.objects.update(what="2 of 3 replicas started")
-    changed = client.get(f"{SLOT}card/?seen={seen}", **HTMX)
+    changed = client.get(f"{SLOT}card/?seen={seen}", headers=HTMX)
 
     assert (again.status_code, again.content) == (204, b"")
     assert b"2 of 3 replicas started" in changed.content
@@ -166,7 +166,7 @@ def test_deploying_through_the_form_leads_to_the_new_deployment(client: Client, 
 
 
 def test_deploying_in_the_dialog_sends_the_page_to_the_new_deployment(client: Client, slot) -> None:
-    response = client.post(f"{SLOT}deploy/", {"image": ":2", "reason": ""}, **HTMX)
+    response = client.post(f"{SLOT}deploy/", {"image": ":2", "reason": ""}, headers=HTMX)
 
     deployment = Deployment.objects.get()
     assert response.headers["HX-Redirect"] == f"/deployments/{deployment.pk}/"
@@ -180,7 +180,7 @@ def test_deploying_in_the_dialog_sends_the_page_to_the_new_deployment(client: Cl
 def test_a_bad_image_is_refused_beside_its_field_and_what_was_typed_stays(
     client: Client, slot, image: str, headers: dict[str, str]
 ) -> None:
-    response = client.post(f"{SLOT}deploy/", {"image": image, "reason": "why"}, **headers)
+    response = client.post(f"{SLOT}deploy/", {"image": image, "reason": "why"}, headers=headers)
 
     page = response.content.decode()
     assert response.status_code == 422
@@ -254,7 +254,7 @@ def test_a_page_asks_at_most_four_questions_beside_session_and_user(
     rows.observe(slot, ready=1, desired=2)
 
     with django_assert_max_num_queries(SESSION_AND_USER + 4):
-        response = client.get(address.format(deployment.pk), **HTMX)
+        response = client.get(address.format(deployment.pk), headers=HTMX)
 
     assert response.status_code == 200
 
