@@ -9,11 +9,12 @@ import base64
 import http.client
 import json
 import os
+import socket
 import ssl
-import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -104,16 +105,26 @@ class Namespace:
         self.address = address
         self.name = name
         self.film = Film()
+        self._sockets: list[socket.socket] = []
+        self._watchers: list[threading.Thread] = []
 
     def __enter__(self) -> Namespace:
         self.request("POST", "/api/v1/namespaces", {"metadata": {"name": self.name}})
         self._wait_for_what_pods_need()
         for plural in FILMED:
-            threading.Thread(target=self._watch, args=(plural,), daemon=True).start()
+            watcher = threading.Thread(target=self._watch, args=(plural,), daemon=True)
+            watcher.start()
+            self._watchers.append(watcher)
         return self
 
     def __exit__(self, *_: object) -> None:
         self.film.stopped = True
+        for opened in self._sockets:
+            # Already closed where the server ended the watch.
+            with suppress(OSError):
+                opened.shutdown(socket.SHUT_RDWR)
+        for watcher in self._watchers:
+            watcher.join(timeout=10)
         self.request("DELETE", f"/api/v1/namespaces/{self.name}")
 
     def create(self, plural: str, obj: Obj) -> Obj:
@@ -187,24 +198,23 @@ class Namespace:
         connection = self.address.connect(timeout=600)
         path = f"{self.path(plural)}?watch=true"
         connection.request("GET", path, headers=self.address.headers("application/json"))
-        for line in connection.getresponse():
+        if connection.sock is not None:
+            self._sockets.append(connection.sock)
+        with closing(connection), connection.getresponse() as lines:
+            # Cut off in the middle of a line when the walk is over.
+            with suppress(OSError, http.client.HTTPException, ValueError):
+                self._note_changes(plural, lines)
+
+    def _note_changes(self, plural: str, lines: Iterable[bytes]) -> None:
+        for line in lines:
             if self.film.stopped:
                 return
-            if not line.strip():
-                continue
-            change = json.loads(line)
-            self.film.changes.append((plural, change["type"], change["object"]))
+            if line.strip():
+                change = json.loads(line)
+                self.film.changes.append((plural, change["type"], change["object"]))
 
 
 def kubeconfig_of_surroundings() -> Path | None:
     """The cluster that may be filled and emptied, if somebody named one."""
     named = os.environ.get("PILOTHOUSE_TEST_KUBECONFIG")
     return Path(named) if named else None
-
-
-def as_file(text: str) -> Path:
-    """Put a text into a new private file."""
-    handle, name = tempfile.mkstemp()
-    os.close(handle)
-    Path(name).write_text(text)
-    return Path(name)

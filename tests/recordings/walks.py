@@ -285,7 +285,7 @@ def out_of_memory(space: Namespace, registry: str) -> None:
 def missing_command(space: Namespace, registry: str) -> None:
     box = container(f"{registry}/sample:1", command=["/nope"])
     space.create("deployments", deployment("web", 1, box))
-    wait_waiting(space, "CrashLoopBackOff", restarts=1)
+    wait_waiting(space, "CrashLoopBackOff", restarts=2)
 
 
 def missing_secret(space: Namespace, registry: str) -> None:

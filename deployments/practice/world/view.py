@@ -43,6 +43,7 @@ class View:
         self._named: dict[str, dict[tuple[str, str], Obj]] = {}
         self._owned: dict[str, dict[str, list[Obj]]] = {}
         self._by_node: dict[str, list[Obj]] | None = None
+        self._by_namespace: dict[str, dict[str, list[Obj]]] = {}
 
     def all(self, plural: str) -> list[Obj]:
         return self._all[plural]
@@ -66,7 +67,12 @@ class View:
         return self._by_node.get(node, [])
 
     def in_namespace(self, plural: str, namespace: str) -> list[Obj]:
-        return [o for o in self._all[plural] if o["metadata"].get("namespace") == namespace]
+        if plural not in self._by_namespace:
+            found: dict[str, list[Obj]] = defaultdict(list)
+            for obj in self._all[plural]:
+                found[obj["metadata"].get("namespace", "")].append(obj)
+            self._by_namespace[plural] = found
+        return self._by_namespace[plural].get(namespace, [])
 
 
 def key_of(obj: Obj) -> tuple[str, str]:

@@ -137,13 +137,15 @@ class World:
     def look(self) -> float:
         """Let every part look once. Return when something is due next."""
         with self._lock:
+            before = self._view
             view = self._fresh_view()
-            due = NEVER
             for hands, look in self._parts:
+                # Where nothing changed, only who asked for this moment looks.
+                if view is before and view.now < hands.due:
+                    continue
                 hands.due = NEVER
                 look(view, hands)
-                due = min(due, hands.due)
-            return due
+            return min(hands.due for hands, _ in self._parts)
 
     def _fresh_view(self) -> View:
         """Return a view of now; while nothing was written the objects of the last one are used again."""

@@ -22,6 +22,7 @@ Obj = dict[str, Any]
 SANDBOX_TAKES = 0.5
 SEEN_AFTER = 0.5
 NOTICED_AFTER = 0.4
+RESTARTED_AFTER = 0.1
 BACK_OFF_SHOWS_AFTER = 1.0
 REPEATED_EVERY = 13.0
 FINAL_AFTER = 1.0
@@ -122,9 +123,10 @@ class PodRun:
             return
         was_restarted_by_probe = container.told_to_stop is not None and not is_going(self.pod)
         container.end(end)
-        pause = BACK_OFF_SHOWS_AFTER if container.back_off() else 0.1
-        container.due = now + pause
-        if not was_restarted_by_probe or container.back_off():
+        pause = BACK_OFF_SHOWS_AFTER if container.back_off() else RESTARTED_AFTER
+        # A pod that stops is told of once, when all of it has ended.
+        container.due = now if self.stopping_since is not None else now + pause
+        if self.stopping_since is None and (not was_restarted_by_probe or container.back_off()):
             self.show(0, now)
 
     def exited(self, container: Container, now: float) -> None:

@@ -1,0 +1,34 @@
+"""The practice cluster goes through every recorded walk as the real one did: the proof that it imitates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+from deployments.practice.cluster import PracticeCluster
+from tests.recordings.client import Address, Obj
+from tests.recordings.record import FOLDER, name_of, walked
+from tests.recordings.walks import WALKS, Walk
+
+@pytest.fixture(scope="module")
+def walks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[Obj]]]:
+    """All walks side by side: the longest waits for the next full minute."""
+    folder = tmp_path_factory.mktemp("practice")
+    with PracticeCluster(folder) as cluster, ThreadPoolExecutor(len(WALKS)) as pool:
+        address = Address(cluster.url, cluster.token)
+        registry = cluster.registry_host
+        yield {name_of(walk): pool.submit(walked, walk, address, registry) for walk in WALKS}
+
+
+@pytest.mark.parametrize("walk", WALKS, ids=name_of)
+def test_a_walk_reads_as_on_the_real_cluster(
+    walk: Walk, walks: dict[str, Future[Obj]]
+) -> None:
+    recorded = json.loads((FOLDER / f"{name_of(walk)}.json").read_text())
+
+    seen = walks[name_of(walk)].result(timeout=150)
+
+    assert seen == recorded
