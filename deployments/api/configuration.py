@@ -23,7 +23,26 @@ from deployments.models import Slot
 ANY_VERSION = "*"
 NO_VERSION = 0  # no slot has it: what cannot be read matches nothing
 
+# `domain` reads these bodies; the document says here what it takes.
+SETTINGS_BODY = {
+    "type": "object",
+    "description": "Any part of SettingsItem. A process is matched by its name and may have any"
+    ' part of ProcessItem; {"name": "x", "remove": true} takes it away.',
+    "properties": {
+        "processes": {"type": "array", "items": {"type": "object"}},
+        "release_command": {"type": ["object", "null"]},
+        "image_repository": {"type": ["string", "null"]},
+    },
+    "additionalProperties": False,
+}
+VARIABLES_BODY = {"$ref": "#/components/schemas/VariablesItem"}
+
 router = Router(tags=["settings and variables"])
+
+
+def _takes(schema: dict[str, Any]) -> dict[str, Any]:
+    content = {"application/json": {"schema": schema}}
+    return {"requestBody": {"content": content, "required": True}}
 
 
 @router.get(SLOT + "/settings", response=schemas.SettingsItem)
@@ -34,7 +53,9 @@ def get_settings(request: ApiRequest, response: HttpResponse, place: Path[Place]
     return slot.settings
 
 
-@router.patch(SLOT + "/settings", response=schemas.SettingsItem)
+@router.patch(
+    SLOT + "/settings", response=schemas.SettingsItem, openapi_extra=_takes(SETTINGS_BODY)
+)
 def patch_settings(
     request: ApiRequest,
     response: HttpResponse,
@@ -58,7 +79,12 @@ def get_variables(
     return _variables(slot)
 
 
-@router.put(SLOT + "/variables", response=schemas.VariablesItem, exclude_none=True)
+@router.put(
+    SLOT + "/variables",
+    response=schemas.VariablesItem,
+    exclude_none=True,
+    openapi_extra=_takes(VARIABLES_BODY),
+)
 def put_variables(
     request: ApiRequest,
     response: HttpResponse,
@@ -90,5 +116,5 @@ def _versions(request: ApiRequest) -> tuple[int, ...]:
 
 
 def _version(etag: str) -> int:
-    digits = etag.strip('"')
+    digits = etag.removeprefix("W/").strip('"')  # a proxy that compresses makes an ETag weak
     return int(digits) if digits.isascii() and digits.isdigit() else NO_VERSION

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
+from django.http import HttpRequest
 from pydantic import (
     AfterValidator,
     AwareDatetime,
@@ -135,7 +136,9 @@ class Page(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_what_nobody_knows(cls, given: Any, info: ValidationInfo) -> Any:  # noqa: ANN401
+    def _with_what_nobody_knows(
+        cls, given: dict[str, Any], info: ValidationInfo[dict[str, HttpRequest]]
+    ) -> dict[str, Any]:
         """Put back the parameters that were dropped: a filter with a slip of the pen, left out,
         would answer with everything."""
         sent = info.context["request"].GET

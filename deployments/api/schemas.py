@@ -156,7 +156,7 @@ class EventItem(Schema):
 
     at: str
     kind: str
-    from_: State | None = Field(alias="from")
+    from_: State | None = Field(serialization_alias="from")
     to: State | None
     actor: ActorItem
     cause: Cause | None

@@ -65,7 +65,7 @@ def environment(row: Environment) -> schemas.EnvironmentItem:
 
 def service(row: Service) -> schemas.ServiceItem:
     """Return a service with the environments that it is in."""
-    slots = sorted(row.slots.all(), key=lambda slot: slot.environment.position)
+    slots = sorted(row.slots.all(), key=lambda s: (s.environment.position, s.environment.slug))
     return schemas.ServiceItem(
         service=row.slug, kind="app", environments=[slot.environment.slug for slot in slots]
     )
@@ -137,9 +137,9 @@ def is_held(row: Deployment) -> bool:
 def event(row: DeploymentEvent) -> schemas.EventItem:
     """Return one event."""
     return schemas.EventItem(
-        **{"from": State(row.from_state) if row.from_state else None},
         at=moment(row.at),
         kind=row.kind,
+        from_=State(row.from_state) if row.from_state else None,
         to=State(row.to_state) if row.to_state else None,
         actor=schemas.ActorItem(kind=row.actor_kind, name=row.actor_name),
         cause=Cause(row.cause) if row.cause else None,

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.test import Client
 
 from deployments.actions.services import create_service
@@ -52,7 +52,7 @@ class Answer(NamedTuple):
 
     status: int
     body: Any
-    headers: HttpResponse
+    headers: HttpResponseBase
 
     @property
     def detail(self) -> str:
