@@ -19,7 +19,7 @@ from deployments.practice.fields import (
     key_element,
     leaves,
 )
-from deployments.practice.jsons import copy_json, timestamp
+from deployments.practice.jsons import Json, copy_json, timestamp
 from deployments.practice.ownership import Owned, Owner, owned, set_owned
 
 Object = dict[str, Any]
@@ -34,7 +34,7 @@ def apply(
     409 when a value would change that somebody else owns, unless `force`, which takes it over.
     """
     present = live if live is not None else _skeleton(wanted)
-    merged = _merge(present, wanted, [])
+    merged: Object = _merge(present, wanted, [])
     mine = Owner(manager, "Apply", subresource, wanted["apiVersion"], timestamp(now))
     owners = owned(present)
     asked = fields_of(wanted)
@@ -137,7 +137,7 @@ def _highest(path: FieldPath, kept: set[FieldPath]) -> FieldPath:
     return path
 
 
-def _merge(live: Any, wanted: Any, names: list[str]) -> Any:
+def _merge(live: Json, wanted: Json, names: list[str]) -> Json:
     if isinstance(wanted, dict) and not schema.is_atomic(names):
         result = dict(live) if isinstance(live, dict) else {}
         for name, value in wanted.items():
@@ -166,7 +166,7 @@ def _merge_list(
     return rest + list(merged.values())
 
 
-def _remove(obj: Any, path: FieldPath) -> None:
+def _remove(obj: Json, path: FieldPath) -> None:
     """Remove one field or item, and what is empty because of it."""
     *above, last = path
     nodes = [obj]
@@ -181,14 +181,14 @@ def _remove(obj: Any, path: FieldPath) -> None:
             _delete(node, element)
 
 
-def _step(node: Any, element: str) -> Any:
+def _step(node: Json, element: str) -> Json:
     kind, name = element.split(":", 1)
     if kind == "f":
         return node.get(name) if isinstance(node, dict) else None
     return next((item for item in node or [] if _is(item, element)), None)
 
 
-def _is(item: Any, element: str) -> bool:
+def _is(item: Json, element: str) -> bool:
     kind, text = element.split(":", 1)
     value = json.loads(text)
     if kind == "v":
@@ -196,7 +196,7 @@ def _is(item: Any, element: str) -> bool:
     return key_element(item, tuple(value)) == element
 
 
-def _delete(node: Any, element: str) -> None:
+def _delete(node: Json, element: str) -> None:
     kind, name = element.split(":", 1)
     if kind == "f":
         node.pop(name, None)

@@ -1,4 +1,4 @@
-"""What a delete makes of an object: gone, or marked until kubelet, a controller or a finalizer ends it."""
+"""What a delete makes of an object: gone, or marked until somebody or a finalizer ends it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def deletion_of(old: Object, wanted: Deletion, *, now: float) -> Object:
     _set_finalizers(metadata, wanted)
     grace = _grace_seconds(new, wanted)
     if "deletionTimestamp" not in metadata:
-        if wanted.plural == "pods" or metadata.get("finalizers") or _is_namespace(wanted.plural, new):
+        if _stays(wanted.plural, new):
             _mark(metadata, grace, now)
     elif grace < metadata.get("deletionGracePeriodSeconds", 0):
         _shorten(metadata, grace)
@@ -37,6 +37,12 @@ def deletion_of(old: Object, wanted: Deletion, *, now: float) -> Object:
         metadata.pop("deletionGracePeriodSeconds", None)
         new["status"] = {**new.get("status", {}), "phase": "Terminating"}
     return new
+
+
+def _stays(plural: str, obj: Object) -> bool:
+    """Whether it is seen being deleted; what goes at once goes as it was, pods excepted."""
+    held = obj["metadata"].get("finalizers") or _is_namespace(plural, obj)
+    return plural == "pods" or bool(held)
 
 
 def is_over(plural: str, obj: Object) -> bool:

@@ -58,11 +58,10 @@ def discovery(path: str) -> Response | None:
 
 
 def _of_group(path: str) -> Response | None:
-    parts = path.strip("/").split("/")
-    if parts[0] == "apis" and len(parts) == 2 and parts[1] in _groups():
-        return json_response({"kind": "APIGroup", "apiVersion": "v1", **_group(parts[1])})
-    version = "/".join(parts[1:])
-    if parts[0] not in ("api", "apis") or (parts[0] == "api") != (version == "v1"):
+    root, _, version = path.strip("/").partition("/")
+    if root == "apis" and version in _groups():
+        return json_response({"kind": "APIGroup", "apiVersion": "v1", **_group(version)})
+    if root not in ("api", "apis") or (root == "api") != (version == "v1"):
         return None
     found = [kind for kind in KINDS_SERVED if kind.api_version == version]
     return json_response(_resources(version, found)) if found else None

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from deployments.practice.kinds import Kind
 
 MODIFIED = (
-    "the object has been modified; "
-    "please apply your changes to the latest version and try again"
+    "the object has been modified; please apply your changes to the latest version and try again"
 )
 
 
@@ -153,6 +152,11 @@ def method_not_allowed() -> ApiError:
 
 def unsupported_media_type() -> ApiError:
     return ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", details={})
+
+
+def too_large(limit: int) -> ApiError:
+    message = f"Request entity too large: limit is {limit}"
+    return ApiError(413, "RequestEntityTooLarge", message)
 
 
 def too_many_requests(message: str, *, retry_after_seconds: int = 1) -> ApiError:

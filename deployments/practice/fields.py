@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from deployments.practice import schema
+from deployments.practice.jsons import Json
 
 FieldPath = tuple[str, ...]
 FieldSet = frozenset[FieldPath]
@@ -42,14 +43,16 @@ def leaves(obj: dict[str, Any]) -> Iterator[tuple[FieldPath, Any]]:
     for name, value in obj.items():
         if name in ("apiVersion", "kind"):
             continue
-        if name == "metadata":
-            value = {k: v for k, v in value.items() if k not in UNOWNED_METADATA}
-            if not value:
-                continue
-        yield from _leaves(value, (f"f:{name}",), [name])
+        owned = _owned_metadata(value) if name == "metadata" else value
+        if owned or name != "metadata":
+            yield from _leaves(owned, (f"f:{name}",), [name])
 
 
-def _leaves(value: Any, path: FieldPath, names: list[str]) -> Iterator[tuple[FieldPath, Any]]:
+def _owned_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in metadata.items() if name not in UNOWNED_METADATA}
+
+
+def _leaves(value: Json, path: FieldPath, names: list[str]) -> Iterator[tuple[FieldPath, Any]]:
     if isinstance(value, dict) and value and not schema.is_atomic(names):
         for name, item in value.items():
             yield from _leaves(item, (*path, f"f:{name}"), [*names, name])
@@ -63,7 +66,7 @@ def _leaves(value: Any, path: FieldPath, names: list[str]) -> Iterator[tuple[Fie
         yield path, value
 
 
-def _items(item: Any, path: FieldPath, names: list[str]) -> Iterator[tuple[FieldPath, Any]]:
+def _items(item: Json, path: FieldPath, names: list[str]) -> Iterator[tuple[FieldPath, Any]]:
     yield path, None
     for name, value in item.items():
         yield from _leaves(value, (*path, f"f:{name}"), [*names, name])

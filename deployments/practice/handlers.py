@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from deployments.practice import access, errors, reviews, writes
 from deployments.practice.api import World
@@ -24,6 +24,12 @@ VERBS = {
     "PUT": "update",
     "PATCH": "patch",
     "DELETE": "delete",
+}
+
+_CHANGES: Mapping[str, Callable[[Store, Request, Target], Response]] = {
+    "PUT": writes.update,
+    "PATCH": writes.patch,
+    "DELETE": writes.delete,
 }
 
 
@@ -53,30 +59,33 @@ class Api:
         access.check(request.user, verb_of(request, target), target)
         return self._of_resource(request, target, ended)
 
-    def _of_resource(
-        self, request: Request, target: Target, ended: Callable[[], bool]
-    ) -> Response:
+    def _of_resource(self, request: Request, target: Target, ended: Callable[[], bool]) -> Response:
         if target.subresource == "proxy":
             return proxy(self.store, self.world, request, target)
         if target.subresource == "log" and request.method == "GET":
             return pod_log(self.store, self.world, request, target)
-        match (request.method, bool(target.name)):
-            case ("GET", _) if verb_of(request, target) == "watch":
-                lines = watch(self.store, request, target, ended)
-                return Response(lines=lines)
-            case ("GET", True):
-                return self._get(request, target)
-            case ("GET", False):
-                return json_response(self.lister.list(request, target))
-            case ("POST", False) if target.namespace or not target.kind.namespaced:
+        if verb_of(request, target) == "watch":
+            return Response(lines=watch(self.store, request, target, ended))
+        if target.name:
+            return self._of_object(request, target)
+        return self._of_collection(request, target)
+
+    def _of_object(self, request: Request, target: Target) -> Response:
+        if request.method == "GET":
+            return self._get(request, target)
+        change = _CHANGES.get(request.method)
+        if change is None or (request.method == "DELETE" and target.subresource):
+            raise errors.method_not_allowed()
+        return change(self.store, request, target)
+
+    def _of_collection(self, request: Request, target: Target) -> Response:
+        if request.method == "GET":
+            return json_response(self.lister.list(request, target))
+        # Across namespaces everything can be read and nothing can be written.
+        if target.namespace or not target.kind.namespaced:
+            if request.method == "POST":
                 return writes.create(self.store, request, target)
-            case ("PUT", True):
-                return writes.update(self.store, request, target)
-            case ("PATCH", True):
-                return writes.patch(self.store, request, target)
-            case ("DELETE", True) if not target.subresource:
-                return writes.delete(self.store, request, target)
-            case ("DELETE", False) if target.namespace or not target.kind.namespaced:
+            if request.method == "DELETE":
                 return self._delete_collection(request, target)
         raise errors.method_not_allowed()
 
@@ -116,4 +125,3 @@ def verb_of(request: Request, target: Target) -> str:
     if request.method == "DELETE" and not target.name:
         return "deletecollection"
     return VERBS.get(request.method, request.method.lower())
-

@@ -47,7 +47,8 @@ class Server(ThreadingHTTPServer):
         try:
             super().__init__((LOCALHOST, port), handler)
         except OSError as error:
-            raise PortTaken(f"port {port} on {LOCALHOST} cannot be used: {error.strerror}") from error
+            message = f"port {port} on {LOCALHOST} cannot be used: {error.strerror}"
+            raise PortTaken(message) from error
         self._thread = threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True)
 
     @property

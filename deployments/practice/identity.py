@@ -158,7 +158,5 @@ def namespace_terminating(kind: Kind, name: str, namespace: str) -> errors.ApiEr
     cause = errors.Cause(
         "NamespaceTerminating", f"namespace {namespace} is being terminated", "metadata.namespace"
     )
-    why = (
-        f"unable to create new content in namespace {namespace} because it is being terminated"
-    )
+    why = f"unable to create new content in namespace {namespace} because it is being terminated"
     return errors.forbidden(kind, name, why, [cause])

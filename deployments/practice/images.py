@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from deployments.practice.jsons import Json
+
 REPOSITORY = "sample"
 TAGS = ("1", "2", "3", "4", "5", "6", "pause")
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
@@ -58,7 +60,7 @@ def _manifest(tag: str) -> Manifest:
     return Manifest(tag, body, config, layer)
 
 
-def _json(value: Any) -> bytes:
+def _json(value: Json) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 

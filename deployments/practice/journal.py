@@ -72,7 +72,7 @@ class Journal:
     def snapshot(self, revision: int, rows: Iterable[Row]) -> None:
         """Replace the snapshot and begin a new journal.
 
-        Killed between the two, old lines remain; their revisions are not newer, so they are skipped.
+        Killed between the two, old lines remain; none is newer, so they are skipped.
         """
         fresh = self._snapshot.with_suffix(".new")
         with fresh.open("wb") as file:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+# Any JSON value: what it is, is known only once it is looked at.
+Json = Any
 T = TypeVar("T")
 
 
@@ -20,8 +22,9 @@ def copy_json(value: T) -> T:
 def without_nulls(value: T) -> T:
     """Copy a JSON value without its nulls, which mean "not set" to the API."""
     if isinstance(value, dict):
-        kept = {key: without_nulls(item) for key, item in value.items() if item is not None}
-        return kept  # type: ignore[return-value]
+        return {  # type: ignore[return-value]
+            key: without_nulls(item) for key, item in value.items() if item is not None
+        }
     if isinstance(value, list):
         return [without_nulls(item) for item in value]  # type: ignore[return-value]
     return value
@@ -34,7 +37,7 @@ def timestamp(seconds: float) -> str:
 
 def seconds_of(text: str) -> float:
     """Return the seconds since 1970 of an API timestamp, with or without a fraction."""
-    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+    return datetime.fromisoformat(text).timestamp()
 
 
 def meta(obj: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import base64
 import json
 import secrets
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deployments.practice import errors
@@ -17,6 +17,8 @@ from deployments.practice.store import Store
 from deployments.practice.wire import as_list
 
 Object = dict[str, Any]
+# `list` is the name of a method here.
+Objects = list[Object]
 
 KEPT_PAGED_LISTS = 64
 WAIT_FOR_REVISION_SECONDS = 3.0
@@ -39,8 +41,17 @@ class Token:
     after: tuple[str, str]
 
     def text(self) -> str:
-        value = {"v": "meta.k8s.io/v1", "rv": self.revision, "start": self.after, "id": self.kept}
+        value = {"rv": self.revision, "start": self.after, "id": self.kept}
         return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+
+@dataclass(frozen=True)
+class Page:
+    """What is left of a list, the moment it is of, and the name under which it is kept."""
+
+    rows: Objects
+    revision: int
+    kept: str = ""
 
 
 def _token(text: str) -> Token:
@@ -48,7 +59,9 @@ def _token(text: str) -> Token:
         value = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         return Token(value["id"], value["rv"], tuple(value["start"]))
     except (ValueError, KeyError, TypeError):
-        raise errors.bad_request("invalid continue token: continue key is not valid: invalid token") from None
+        raise errors.bad_request(
+            "invalid continue token: continue key is not valid: invalid token"
+        ) from None
 
 
 class Lister:
@@ -56,7 +69,7 @@ class Lister:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._kept: OrderedDict[str, list[Object]] = OrderedDict()
+        self._kept: OrderedDict[str, Objects] = OrderedDict()
 
     def list(self, request: Request, target: Target) -> Object:
         """Return the list that was asked for, or one page of it."""
@@ -65,54 +78,46 @@ class Lister:
         given = request.query.get("continue", "")
         with self._store.lock:
             if given:
-                token = _token(given)
-                rows, revision = self._rest(token, target, matches)
+                page = self._rest(_token(given), target, matches)
             else:
                 self._check_revision(request)
-                rows, revision = self._now(target, matches), self._store.revision
-                token = Token(secrets.token_hex(8), revision, ("", ""))
-            return self._page(request, target, rows, limit, revision, token)
+                page = Page(self._now(target, matches), self._store.revision)
+            selected = request.query.get("labelSelector") or request.query.get("fieldSelector")
+            return self._first(page, limit, target, selected=bool(selected))
 
     def forget_pages(self) -> None:
         """Forget what was kept for later pages, as a compaction does."""
         self._kept.clear()
 
-    def _now(self, target: Target, matches: Matches) -> list[Object]:
+    def _now(self, target: Target, matches: Matches) -> Objects:
         return [obj for obj in self._store.stored(target.plural, target.namespace) if matches(obj)]
 
-    def _rest(
-        self, token: Token, target: Target, matches: Matches
-    ) -> tuple[list[Object], int]:
+    def _rest(self, token: Token, target: Target, matches: Matches) -> Page:
         if token.revision == INCONSISTENT:
-            rows, revision = self._now(target, matches), self._store.revision
+            page = Page(self._now(target, matches), self._store.revision)
         elif token.kept in self._kept:
-            rows, revision = self._kept[token.kept], token.revision
+            page = Page(self._kept[token.kept], token.revision, token.kept)
         else:
             error = errors.gone(TOO_OLD)
             error.metadata = {"continue": Token("", INCONSISTENT, token.after).text()}
             raise error
-        return [obj for obj in rows if _key(obj) > token.after], revision
+        rest = [obj for obj in page.rows if _key(obj) > token.after]
+        return replace(page, rows=rest)
 
-    def _page(
-        self,
-        request: Request,
-        target: Target,
-        rows: list[Object],
-        limit: int,
-        revision: int,
-        token: Token,
-    ) -> Object:
-        metadata: Object = {"resourceVersion": str(revision)}
+    def _first(self, page: Page, limit: int, target: Target, *, selected: bool) -> Object:
+        """Return the first `limit` rows of a page; 0 means all of them."""
+        rows = page.rows
+        metadata: Object = {"resourceVersion": str(page.revision)}
         if limit and len(rows) > limit:
-            kept = token.kept or secrets.token_hex(8)
+            kept = page.kept or secrets.token_hex(8)
             self._keep(kept, rows)
-            metadata["continue"] = Token(kept, revision, _key(rows[limit - 1])).text()
-            if not request.query.get("labelSelector") and not request.query.get("fieldSelector"):
+            metadata["continue"] = Token(kept, page.revision, _key(rows[limit - 1])).text()
+            if not selected:
                 metadata["remainingItemCount"] = len(rows) - limit
             rows = rows[:limit]
         return as_list(target.kind, rows, metadata)
 
-    def _keep(self, name: str, rows: list[Object]) -> None:
+    def _keep(self, name: str, rows: Objects) -> None:
         self._kept[name] = rows
         self._kept.move_to_end(name)
         while len(self._kept) > KEPT_PAGED_LISTS:

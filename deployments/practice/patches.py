@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from deployments.practice import errors
-from deployments.practice.jsons import copy_json
+from deployments.practice.jsons import Json, copy_json
 
 Container = dict[str, Any] | list[Any]
 
 
-def merge_patch(target: Any, patch: Any) -> Any:
+def merge_patch(target: Json, patch: Json) -> Json:
     """Return `target` with `patch` merged in; null removes."""
     if not isinstance(patch, dict):
         return patch
@@ -24,7 +24,7 @@ def merge_patch(target: Any, patch: Any) -> Any:
     return result
 
 
-def json_patch(target: Any, operations: Any) -> Any:
+def json_patch(target: Json, operations: Json) -> Json:
     """Return `target` after all operations. Raises 422 when one of them fails."""
     document = {"": copy_json(target)}
     for operation in operations:
@@ -49,13 +49,13 @@ def _parent(document: Container, path: Sequence[str]) -> tuple[Container, str]:
     return node, path[-1]
 
 
-def _position(node: Any, part: str) -> Any:
+def _position(node: Json, part: str) -> Json:
     if isinstance(node, list):
         return int(part)
     return part
 
 
-def _value(document: Container, pointer: str) -> Any:
+def _value(document: Container, pointer: str) -> Json:
     node, name = _parent(document, _pointer(pointer))
     return node[_position(node, name)]
 
@@ -64,7 +64,7 @@ def _add(document: Container, operation: Mapping[str, Any]) -> None:
     _put(document, operation["path"], copy_json(operation["value"]))
 
 
-def _put(document: Container, pointer: str, value: Any) -> None:
+def _put(document: Container, pointer: str, value: Json) -> None:
     node, name = _parent(document, _pointer(pointer))
     if isinstance(node, dict):
         node[name] = value
@@ -78,7 +78,7 @@ def _put(document: Container, pointer: str, value: Any) -> None:
 
 def _remove(document: Container, operation: Mapping[str, Any]) -> None:
     node, name = _parent(document, _pointer(operation["path"]))
-    del node[_position(node, name)]  # type: ignore[arg-type]
+    del node[_position(node, name)]
 
 
 def _replace(document: Container, operation: Mapping[str, Any]) -> None:

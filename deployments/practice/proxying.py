@@ -1,4 +1,4 @@
-"""services/proxy and pods/proxy: which pod is asked, and what comes back from it or instead of it."""
+"""services/proxy and pods/proxy: which pod is asked, and what comes back."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def _to_the_slash(request: Request) -> Response:
 
 
 def _named(target: Target) -> Named:
-    parts = target.name.split(":")
-    if len(parts) == 1:
-        return Named(target.name, parts[0], "")
-    if len(parts) == 2:
-        return Named(target.name, parts[0], parts[1])
-    if len(parts) == 3 and parts[0] in ("http", "https", ""):
-        return Named(target.name, parts[1], parts[2], parts[0] or "http")
+    match target.name.split(":"):
+        case [name]:
+            return Named(target.name, name, "")
+        case [name, port]:
+            return Named(target.name, name, port)
+        case ["http" | "https" | "" as scheme, name, port]:
+            return Named(target.name, name, port, scheme or "http")
     word = "service" if target.plural == "services" else "pod"
     raise errors.bad_request(f'invalid {word} request "{target.name}"')
 
@@ -75,9 +75,7 @@ def _of_pod(store: Store, target: Target, named: Named) -> Address:
     pod = store.get("pods", target.namespace, named.name)
     if not pod["status"].get("podIP"):
         raise errors.bad_request("address not allowed")
-    ports = [
-        port for found in pod["spec"].get("containers", []) for port in found.get("ports", [])
-    ]
+    ports = [port for found in pod["spec"].get("containers", []) for port in found.get("ports", [])]
     if named.port.isdecimal():
         return Address(pod, int(named.port))
     by_name = [port for port in ports if named.port in ("", port.get("name"))]

@@ -1,14 +1,14 @@
-"""A small registry: the reading half of the OCI distribution API over HTTP, in a real one's words."""
+"""A small registry: the reading half of the OCI distribution API, in a real one's words."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from deployments.practice import images
 from deployments.practice.httpd import Handler, Server
+from deployments.practice.jsons import Json
 
 JSON_TYPE = "application/json; charset=utf-8"
 _NAME = r"(?P<name>[a-z0-9]+(?:[._/-][a-z0-9]+)*)"
@@ -71,10 +71,10 @@ class RegistryHandler(Handler):
     def _content(self, body: bytes, media_type: str, digest: str) -> None:
         self._send(200, body, media_type, {"Docker-Content-Digest": digest, "Etag": f'"{digest}"'})
 
-    def _error(self, code: str, message: str, detail: Any) -> None:
+    def _error(self, code: str, message: str, detail: Json) -> None:
         self._json(404, {"errors": [{"code": code, "message": message, "detail": detail}]})
 
-    def _json(self, code: int, value: Any) -> None:
+    def _json(self, code: int, value: Json) -> None:
         self._send(code, json.dumps(value, separators=(",", ":")).encode())
 
     def _send(

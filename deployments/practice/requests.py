@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from deployments.practice import errors
 from deployments.practice.access import User
+from deployments.practice.jsons import Json
 from deployments.practice.kinds import options_kind
 
 OPTIONS = {"PATCH": "PatchOptions", "PUT": "UpdateOptions", "DELETE": "DeleteOptions"}
@@ -61,7 +61,7 @@ class Request:
             raise errors.invalid(options_kind(options), "", [cause])
         return found == "All"
 
-    def json(self) -> Any:
+    def json(self) -> Json:
         """Return the decoded body. Raises 400 when it is not JSON."""
         try:
             return json.loads(self.body)
@@ -80,7 +80,7 @@ class Response:
     lines: Iterator[bytes] | None = None
 
 
-def json_response(value: Any, code: int = 200) -> Response:
+def json_response(value: Json, code: int = 200) -> Response:
     return Response(code, json.dumps(value, separators=(",", ":")).encode() + b"\n")
 
 

@@ -25,25 +25,30 @@ class Target:
 
 def target_of(path: str) -> Target | None:
     """Return what a resource path names, None when no resource is served there."""
-    parts = path.strip("/").split("/")
-    group_version, rest = _split(parts)
-    if group_version is None:
-        return None
-    namespace = ""
-    if len(rest) > 2 and rest[0] == "namespaces" and rest[2] not in ("status", "finalize"):
-        namespace, rest = rest[1], rest[2:]
-    kind = _kind(group_version, rest[0]) if rest else None
+    match path.strip("/").split("/"):
+        case ["api", version, *rest]:
+            return _below(version, rest, path)
+        case ["apis", group, version, *rest]:
+            return _below(f"{group}/{version}", rest, path)
+    return None
+
+
+def _below(group_version: str, rest: Sequence[str], path: str) -> Target | None:
+    match rest:
+        case ["namespaces", _, "status"]:
+            return _of_kind(group_version, "", rest, path)
+        case ["namespaces", namespace, _, *_]:
+            return _of_kind(group_version, namespace, rest[2:], path)
+        case [_, *_]:
+            return _of_kind(group_version, "", rest, path)
+    return None
+
+
+def _of_kind(group_version: str, namespace: str, rest: Sequence[str], path: str) -> Target | None:
+    kind = _kind(group_version, rest[0])
     if kind is None or (namespace and not kind.namespaced):
         return None
     return _target(kind, namespace, rest[1:], path)
-
-
-def _split(parts: Sequence[str]) -> tuple[str | None, Sequence[str]]:
-    if parts[0] == "api" and len(parts) > 2:
-        return parts[1], parts[2:]
-    if parts[0] == "apis" and len(parts) > 3:
-        return f"{parts[1]}/{parts[2]}", parts[3:]
-    return None, ()
 
 
 def _kind(group_version: str, plural: str) -> Kind | None:
@@ -54,8 +59,7 @@ def _kind(group_version: str, plural: str) -> Kind | None:
 
 
 def _target(kind: Kind, namespace: str, rest: Sequence[str], path: str) -> Target | None:
-    name = rest[0] if rest else ""
-    subresource = rest[1] if len(rest) > 1 else ""
+    name, subresource, *more = [*rest, "", ""]
     if kind.namespaced and name and not namespace:
         return None
     if subresource and subresource not in kind.subresources:
@@ -63,4 +67,4 @@ def _target(kind: Kind, namespace: str, rest: Sequence[str], path: str) -> Targe
     if subresource == "proxy":
         below = path.split(f"/{kind.plural}/{name}/proxy", 1)[1]
         return Target(kind, namespace, name, subresource, below)
-    return Target(kind, namespace, name, subresource) if len(rest) < 3 else None
+    return None if any(more) else Target(kind, namespace, name, subresource)

@@ -1,6 +1,6 @@
 """Which lists are keyed and which values are replaced as a whole, by field name.
 
-Server-side apply and strategic merge patches decide by it; only what the kinds served contain is here.
+Server-side apply and strategic merge patches decide by it. Only the kinds served are here.
 """
 
 from __future__ import annotations

@@ -128,9 +128,7 @@ def _split_term(part: str) -> tuple[str, str, str]:
 def _unknown_field(kind: Kind, name: str) -> str:
     if kind.plural in FIELDS:
         return f"field label not supported: {name}"
-    return (
-        f'"{name}" is not a known field selector: only "metadata.name", "metadata.namespace"'
-    )
+    return f'"{name}" is not a known field selector: only "metadata.name", "metadata.namespace"'
 
 
 def _value(obj: Object, path: str) -> str:

@@ -1,4 +1,4 @@
-"""The API server's sockets: requests in, responses and watch lines out. What they say is not here."""
+"""The API server's sockets: requests in, responses and watch lines out."""
 
 from __future__ import annotations
 
@@ -61,9 +61,7 @@ class ApiHandler(Handler):
     def _response(self, body: bytes | None) -> Response:
         try:
             if body is None:
-                raise errors.ApiError(
-                    413, "RequestEntityTooLarge", f"Request entity too large: limit is {LARGEST_BODY}"
-                )
+                return error_response(errors.too_large(LARGEST_BODY))
             return self.server.api.respond(self._request(body), self._ended)
         except errors.ApiError as error:
             return error_response(error)
@@ -75,11 +73,13 @@ class ApiHandler(Handler):
         parts = urlsplit(self.path)
         path = unquote(parts.path)
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        # By the usual spelling, whatever the client's: `content-type` is `Content-Type`.
+        headers = {name.title(): value for name, value in self.headers.items()}
         users = self.server.users
         if path in OPEN_PATHS:
-            return Request(self.command, path, query, self.headers, body)
+            return Request(self.command, path, query, headers, body)
         user = users.authenticate(self.headers.get("Authorization", ""))
-        return Request(self.command, path, query, self.headers, body, user)
+        return Request(self.command, path, query, headers, body, user)
 
     def _stream(self, lines: Iterator[bytes]) -> None:
         self.send_response(200)

@@ -20,8 +20,12 @@ from deployments.practice.jsons import copy_json, meta, timestamp, without_nulls
 from deployments.practice.kinds import KINDS, Kind
 
 Object = dict[str, Any]
+# `list` is the name of a method here.
+Objects = list[Object]
+Rows = list[tuple[str, Object]]
 Operation = Literal["Apply", "Update"]
 Admission = Callable[[str, str, Object, Object | None], None]
+Admissions = list[Admission]
 
 SYSTEM_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 EVENTS_KEPT_SECONDS = 3600
@@ -38,7 +42,7 @@ class Store:
     def __init__(self, path: Path | None, *, clock: Callable[[], float] = time.time) -> None:
         self.lock = threading.RLock()
         self.clock = clock
-        self.admission: list[Admission] = []
+        self.admission: Admissions = []
         self._changed = threading.Condition(self.lock)
         self._objects: dict[str, dict[tuple[str, str], Object]] = {name: {} for name in KINDS}
         self._journal = Journal(path) if path is not None else None
@@ -66,7 +70,7 @@ class Store:
         namespace: str | None = None,
         *,
         where: Callable[[Object], bool] | None = None,
-    ) -> list[Object]:
+    ) -> Objects:
         """Return objects sorted by namespace and name; `namespace` None means all of them.
 
         `where` sees the stored object and must not change it.
@@ -74,7 +78,7 @@ class Store:
         found = self.stored(plural, namespace)
         return [copy_json(obj) for obj in found if where is None or where(obj)]
 
-    def stored(self, plural: str, namespace: str | None = None) -> list[Object]:
+    def stored(self, plural: str, namespace: str | None = None) -> Objects:
         """Return the stored objects themselves, sorted like `list`: to read, never to change.
 
         They are replaced as a whole by writes, so what was read stays as it was.
@@ -281,7 +285,7 @@ class Store:
         if self._journal.append(self.revision, plural, new, deleted=deleted):
             self._journal.snapshot(self.revision, self._rows())
 
-    def _rows(self) -> list[tuple[str, Object]]:
+    def _rows(self) -> Rows:
         return [(plural, obj) for plural, all_ in self._objects.items() for obj in all_.values()]
 
     def _load(self) -> int:
@@ -303,7 +307,7 @@ class Store:
     def _drop_old_events(self) -> None:
         """Forget events after an hour, as the real one does; else they fill the disk."""
         oldest = timestamp(self.clock() - EVENTS_KEPT_SECONDS)
-        for event in list(self._objects["events"].values()):
+        for event in [*self._objects["events"].values()]:
             # Insertion order is the order of creation.
             if event["metadata"]["creationTimestamp"] >= oldest:
                 return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from deployments.practice import errors, schema
+from deployments.practice.jsons import Json
 
 Object = dict[str, Any]
 
@@ -33,7 +34,7 @@ def _merge(target: Object, patch: Object, names: list[str]) -> Object:
     return result
 
 
-def _merge_field(result: Object, name: str, value: Any, names: list[str]) -> None:
+def _merge_field(result: Object, name: str, value: Json, names: list[str]) -> None:
     if name in (RETAIN, DIRECTIVE) or name.startswith(ORDER):
         return
     if name.startswith(REMOVE):
@@ -67,7 +68,7 @@ def _merge_list(target: list[Any], patch: list[Any], names: list[str]) -> list[A
     return [merged.get(k, present.get(k)) for k in _order(list(wanted), list(present))]
 
 
-def _check_key(item: Any, key: str) -> None:
+def _check_key(item: Json, key: str) -> None:
     if not isinstance(item, dict) or key not in item:
         shown = " ".join(f"{name}:{value}" for name, value in dict(item).items())
         message = f"map: map[{shown}] does not contain declared merge key: {key}"

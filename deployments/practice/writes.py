@@ -9,6 +9,7 @@ from typing import Any
 from deployments.practice import errors, identity, scale
 from deployments.practice.apply import apply, refuse_duplicates
 from deployments.practice.deletion import is_over
+from deployments.practice.jsons import Json
 from deployments.practice.kinds import options_kind
 from deployments.practice.patches import json_patch, merge_patch
 from deployments.practice.requests import Request, Response, json_response
@@ -87,14 +88,12 @@ def patch(store: Store, request: Request, target: Target) -> Response:
         return _written(store, request, target, _replaced(store, request, target, changed))
 
 
-def _patch_body(request: Request) -> Any:
+def _patch_body(request: Request) -> Json:
     """Return a patch as JSON. Raises 400 in the words of Go's decoder."""
     try:
         body = json.loads(request.body)
     except ValueError:
-        raise errors.bad_request(
-            "error decoding patch: unexpected end of JSON input"
-        ) from None
+        raise errors.bad_request("error decoding patch: unexpected end of JSON input") from None
     wanted, go = (list, "[]handlers.jsonPatchOp") if request.media_type == JSON_PATCH else (
         dict, "map[string]interface {}"
     )  # fmt: skip
@@ -204,7 +203,8 @@ def _propagation(request: Request, options: Object, plural: str) -> str:
 
 
 def _unknown_policy(asked: str) -> errors.Cause:
-    message = f'Unsupported value: "{asked}": supported values: "Foreground", "Background", "Orphan", "nil"'
+    supported = '"Foreground", "Background", "Orphan", "nil"'
+    message = f'Unsupported value: "{asked}": supported values: {supported}'
     return errors.Cause("FieldValueNotSupported", message, "propagationPolicy")
 
 

@@ -11,15 +11,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from deployments.practice.errors import ApiError, bad_request
+from deployments.practice.jsons import Json
 from deployments.practice.kinds import Kind
 from deployments.practice.quantities import amount
 
 Object = dict[str, Any]
 
-GO_NAMES = {bool: "bool", int: "number", float: "number", dict: "object", list: "array", str: "string"}
+GO_NAMES = {
+    bool: "bool",
+    int: "number",
+    float: "number",
+    dict: "object",
+    list: "array",
+    str: "string",
+}
 QUANTITY_WORDS = (
-    "quantities must match the regular expression "
-    "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
 TEMPLATES = {
     "cronjobs": ("spec", "jobTemplate", "spec", "template"),
@@ -50,7 +57,7 @@ def _refused(kind: Kind, why: str) -> ApiError:
     )
 
 
-def _wrong_type(kind: Kind, value: Any, field: str, wanted: str) -> ApiError:
+def _wrong_type(kind: Kind, value: Json, field: str, wanted: str) -> ApiError:
     given = GO_NAMES[type(value)]
     return _refused(
         kind, f"json: cannot unmarshal {given} into Go struct field {field} of type {wanted}"
@@ -62,7 +69,7 @@ def _check_texts(kind: Kind, metadata: Object, path: str) -> None:
         _check_map(kind, metadata.get(group, {}), f"ObjectMeta.{path}.{group}")
 
 
-def _check_map(kind: Kind, values: Any, field: str) -> None:
+def _check_map(kind: Kind, values: Json, field: str) -> None:
     for value in values.values():
         if not isinstance(value, str):
             raise _wrong_type(kind, value, field, "string")
@@ -115,7 +122,7 @@ def _check_container(kind: Kind, container: Object, path: str) -> None:
             _check_quantity(kind, value)
 
 
-def _check_quantity(kind: Kind, value: Any) -> None:
+def _check_quantity(kind: Kind, value: Json) -> None:
     try:
         amount(value)
     except ValueError:

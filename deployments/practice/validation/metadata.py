@@ -77,7 +77,7 @@ def _check_owners(owners: list[dict[str, Any]]) -> list[Cause]:
     if len(controllers) > 1:
         first, second = controllers[0], controllers[1]
         why = (
-            "Only one reference can have Controller set to true. Found \"true\" in references for "
+            'Only one reference can have Controller set to true. Found "true" in references for '
             f"{first['kind']}/{first['name']} and {second['kind']}/{second['name']}"
         )
         causes.append(words.invalid("metadata.ownerReferences", owners, why))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from deployments.practice.errors import Cause
+from deployments.practice.jsons import Json
 from deployments.practice.quantities import amount
 from deployments.practice.validation import words
 
@@ -17,9 +18,9 @@ PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 HANDLERS = ("exec", "grpc", "httpGet", "tcpSocket")
 POD_CHANGES = (
     "pod updates may not change fields other than `spec.containers[*].image`,"
-    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions "
-    "to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it "
-    "was previously negative)"
+    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
+    "additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set "
+    "to 1 if it was previously negative)"
 )
 CHANGEABLE = ("activeDeadlineSeconds", "tolerations", "nodeName", "terminationGracePeriodSeconds")
 
@@ -124,7 +125,10 @@ def _check_variables(variables: list[Object], field: str) -> list[Cause]:
         wrong = words.env_name(name)
         causes += [words.invalid(f"{field}[{index}].name", name, why) for why in wrong]
         if variable.get("value") and variable.get("valueFrom"):
-            path, why = f"{field}[{index}].valueFrom", "may not be specified when `value` is not empty"
+            path, why = (
+                f"{field}[{index}].valueFrom",
+                "may not be specified when `value` is not empty",
+            )
             causes.append(words.invalid(path, "", why))
     return causes
 
@@ -162,11 +166,13 @@ def _check_probe(probe: Object, field: str, kind: str) -> list[Cause]:
     for name in ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "failureThreshold"):
         causes += words.at_least_zero(f"{field}.{name}", probe.get(name))
     if kind != "readinessProbe" and probe["successThreshold"] != 1:
-        causes.append(words.invalid(f"{field}.successThreshold", probe["successThreshold"], "must be 1"))
+        causes.append(
+            words.invalid(f"{field}.successThreshold", probe["successThreshold"], "must be 1")
+        )
     return causes
 
 
-def check_target_port(port: Any, field: str) -> list[Cause]:
+def check_target_port(port: Json, field: str) -> list[Cause]:
     """Check a probe's or service's port, which is a number or the name of a container's."""
     if isinstance(port, str):
         return [words.invalid(field, port, why) for why in words.port_name(port)]

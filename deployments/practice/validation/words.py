@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 from deployments.practice.errors import Cause
+from deployments.practice.jsons import Json
 
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
@@ -14,7 +14,13 @@ _SERVICE = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 _VALUE = r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?"
 _QUALIFIED = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _CONFIG_KEY = r"[-._a-zA-Z0-9]+"
-_ENV_NAME = r"[-._a-zA-Z][-._a-zA-Z0-9]*"
+ENV_WORDS = (
+    "a valid environment variable name must consist only of printable ASCII characters "
+    "other than '='"
+)
+LONGEST_LABEL = 63
+LONGEST_PORT_NAME = 15
+HIGHEST_PORT = 65535
 _PORT_NAME = re.compile(r"^[-a-z0-9]+$")
 
 SUBDOMAIN_WORDS = (
@@ -48,7 +54,7 @@ CONFIG_KEY_WORDS = (
 )
 
 
-def invalid(field: str, value: Any, why: str) -> Cause:
+def invalid(field: str, value: Json, why: str) -> Cause:
     """Return the cause of a wrong value; text is quoted as the real one does."""
     return Cause("FieldValueInvalid", f"Invalid value: {quoted(value)}: {why}", field)
 
@@ -57,11 +63,11 @@ def required(field: str, why: str = "") -> Cause:
     return Cause("FieldValueRequired", f"Required value{': ' + why if why else ''}", field)
 
 
-def duplicate(field: str, value: Any) -> Cause:
+def duplicate(field: str, value: Json) -> Cause:
     return Cause("FieldValueDuplicate", f"Duplicate value: {quoted(value)}", field)
 
 
-def not_supported(field: str, value: Any, supported: list[str]) -> Cause:
+def not_supported(field: str, value: Json, supported: list[str]) -> Cause:
     words = ", ".join(f'"{word}"' for word in supported)
     message = f"Unsupported value: {quoted(value)}: supported values: {words}"
     return Cause("FieldValueNotSupported", message, field)
@@ -71,12 +77,12 @@ def forbidden(field: str, why: str) -> Cause:
     return Cause("FieldValueForbidden", f"Forbidden: {why}", field)
 
 
-def quoted(value: Any) -> str:
+def quoted(value: Json) -> str:
     """Write a value as messages do: as JSON without spaces."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def at_least_zero(field: str, value: Any) -> list[Cause]:
+def at_least_zero(field: str, value: Json) -> list[Cause]:
     if isinstance(value, int) and value < 0:
         return [invalid(field, value, "must be greater than or equal to 0")]
     return []
@@ -123,7 +129,7 @@ def qualified(text: str) -> list[str]:
             wrong.append("prefix part must be non-empty")
     if not name:
         wrong.append("name part must be non-empty")
-    if len(name) > 63:
+    if len(name) > LONGEST_LABEL:
         wrong.append("name part must be no more than 63 characters")
     if not re.fullmatch(_QUALIFIED, name):
         wrong.append(QUALIFIED_WORDS)
@@ -133,13 +139,13 @@ def qualified(text: str) -> list[str]:
 def env_name(text: str) -> list[str]:
     if text and all(" " <= letter <= "~" and letter != "=" for letter in text):
         return []
-    return ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
+    return [ENV_WORDS]
 
 
 def port_name(text: str) -> list[str]:
     """Return what is wrong with the name of a container's port."""
     wrong = []
-    if len(text) > 15:
+    if len(text) > LONGEST_PORT_NAME:
         wrong.append("must be no more than 15 characters")
     if not _PORT_NAME.match(text):
         wrong.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
@@ -152,7 +158,7 @@ def port_name(text: str) -> list[str]:
     return wrong
 
 
-def port_number(field: str, value: Any) -> list[Cause]:
-    if not isinstance(value, int) or not 1 <= value <= 65535:
+def port_number(field: str, value: Json) -> list[Cause]:
+    if not isinstance(value, int) or not 1 <= value <= HIGHEST_PORT:
         return [invalid(field, value, "must be between 1 and 65535, inclusive")]
     return []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from deployments.practice.errors import Cause
-from deployments.practice.jsons import copy_json
 from deployments.practice.selectors import selector_matcher
 from deployments.practice.validation import words
 from deployments.practice.validation.metadata import check_labels
@@ -52,7 +51,10 @@ def _check_strategy(strategy: Object) -> list[Cause]:
         return [words.forbidden("spec.strategy.rollingUpdate", why)]
     rolling = strategy.get("rollingUpdate", {})
     if strategy["type"] == "RollingUpdate" and _is_zero(rolling, "maxSurge", "maxUnavailable"):
-        field, why = "spec.strategy.rollingUpdate.maxUnavailable", "may not be 0 when `maxSurge` is 0"
+        field, why = (
+            "spec.strategy.rollingUpdate.maxUnavailable",
+            "may not be 0 when `maxSurge` is 0",
+        )
         return [words.invalid(field, rolling["maxUnavailable"], why)]
     return []
 
@@ -176,21 +178,17 @@ def check_selector_change(new: Object, old: Object) -> list[Cause]:
     """Refuse another selector of a Deployment or ReplicaSet."""
     if new["spec"].get("selector") == old["spec"].get("selector"):
         return []
-    return [immutable("spec.selector", new["spec"].get("selector"))]
+    return [words.invalid("spec.selector", new["spec"].get("selector"), IMMUTABLE)]
 
 
 def check_job_change(new: Object, old: Object) -> list[Cause]:
-    """Refuse another template or selector; a suspended job may change its pods' placement."""
-    after, before = copy_json(new["spec"]), copy_json(old["spec"])
-    causes = []
-    for field in ("completions", "selector", "template", "completionMode", "manualSelector"):
-        if after.get(field) != before.get(field):
-            causes.append(immutable(f"spec.{field}", after.get(field)))
-    return causes
-
-
-def immutable(field: str, value: Any) -> Cause:
-    return words.invalid(field, value, IMMUTABLE)
+    """Refuse another template or selector: other work is another job."""
+    after, before = new["spec"], old["spec"]
+    return [
+        words.invalid(f"spec.{field}", after.get(field), IMMUTABLE)
+        for field in ("completions", "selector", "template", "completionMode", "manualSelector")
+        if after.get(field) != before.get(field)
+    ]
 
 
 def check_workload_status(new: Object, _old: Object) -> list[Cause]:
