@@ -58,7 +58,11 @@ def open_as(browser: Browser, live_server: LiveServer) -> Iterator[Open]:
         if message.type in {"error", "warning"} and not A_REFUSAL.search(message.text):
             complaints.append(message.text)
 
-    def open_page(address: str, person: User | None = None, **window: Any) -> Page:
+    def open_page(
+        address: str,
+        person: User | None = None,
+        **window: Any,  # noqa: ANN401 - Playwright's own options, of many types
+    ) -> Page:
         window = {"viewport": WIDE, "reduced_motion": "reduce", **window}
         context = browser.new_context(base_url=live_server.url, **window)
         contexts.append(context)
