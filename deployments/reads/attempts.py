@@ -3,12 +3,15 @@ nothing: whoever hands in a row has fetched what belongs to it (see `SHOWN_WITH`
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
+from dataclasses import replace
 
 from deployments.domain import names, states
 from deployments.domain.blockers import Blocker
 from deployments.domain.messages import Message
-from deployments.domain.states import FINAL, State
+from deployments.domain.releases import Config
+from deployments.domain.states import FINAL, STAGE_NAMES, State
 from deployments.models import Deployment, DeploymentEvent, Release
 from deployments.models.deployments import EventKind
 from deployments.reads import stages
@@ -91,7 +94,20 @@ def _active_before(deployment: Deployment) -> Release | None:
 def stage_rows(deployment: Deployment, events: Iterable[DeploymentEvent]) -> tuple[StageRow, ...]:
     """Return every stage of a deployment with its time, from its events, oldest first."""
     moves = [(State(event.to_state), event.at) for event in events if event.kind == EventKind.MOVE]
-    return stages.rows_from_moves(route_of(deployment), moves, blocker=deployment.blocker)
+    rows = stages.rows_from_moves(route_of(deployment), moves, blocker=deployment.blocker)
+    command = _release_command(deployment.release)
+    return tuple(
+        replace(row, command=command) if row.name == STAGE_NAMES[State.RELEASING] else row
+        for row in rows
+    )
+
+
+def _release_command(release: Release) -> str:
+    """Return the release command as a shell writes it, empty where there is none."""
+    config = Config.from_json(release.config) if release.config else None
+    if config is None or config.release_command is None:
+        return ""
+    return shlex.join(config.release_command.command)
 
 
 def event_row(event: DeploymentEvent) -> EventRow:

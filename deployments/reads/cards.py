@@ -105,7 +105,7 @@ class StageRow:
     usual: timedelta
     since: datetime | None = None
     spent: timedelta | None = None
-    detail: str = ""
+    command: str = ""  # of the stage of the release command
 
     @property
     def reached(self) -> bool:

@@ -32,8 +32,15 @@ def serving_of(shown: Deployment | None, *, now: datetime) -> Serving:
         ready=None if observation is None else observation.ready,
         desired=None if observation is None else observation.desired,
         release="" if release is None else names.release_tag(release.number),
-        detail=status.detail,
+        detail="; ".join(part for part in (status.detail, _by_hand(observation)) if part),
     )
+
+
+def _by_hand(observation: Observation | None) -> str:
+    """Return which processes somebody scaled in the cluster itself, empty where nobody did."""
+    if observation is None or not observation.scaled_by_hand:
+        return ""
+    return f"scaled by hand: {', '.join(observation.scaled_by_hand)}"
 
 
 def observation_of(slot: Slot) -> Observation | None:

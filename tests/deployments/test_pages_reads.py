@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
+from deployments.domain.releases import ReleaseCommand
 from deployments.domain.roles import Role
 from deployments.domain.states import State
-from deployments.models import Deployment, Environment, User
+from deployments.models import Deployment, Environment, Observation, User
 from deployments.reads import pages
 from deployments.reads.cards import Card, ProjectPage, Sign, Tone
 from deployments.reads.clock import database_now
+from tests import factories
 from tests.deployments import console_rows as rows
 from tests.deployments.console_rows import Shop
 
@@ -156,6 +159,30 @@ def test_a_deployment_page_lists_every_stage_with_its_time_and_every_event_oldes
         "Failed: startup",
     ]
     assert [event.by for event in page.events][:2] == ["engineer", "agent practice"]
+
+
+def test_the_stage_of_a_release_command_names_the_command(shop: Shop, engineer) -> None:
+    slot = rows.make_slot(shop)
+    command = ReleaseCommand(("python", "manage.py", "migrate"))
+    release = factories.make_release(
+        slot, config=replace(factories.default_config(), release_command=command)
+    )
+    deployment = factories.make_deployment(slot, release=release, by=engineer)
+
+    page = pages.deployment_page(deployment, role=Role.ENGINEER, now=now())
+
+    assert [row.command for row in page.attempt.stages if row.name == "Release command"] == [
+        "python manage.py migrate"
+    ]
+
+
+def test_a_card_names_what_somebody_scaled_by_hand(shop: Shop, engineer) -> None:
+    slot = rows.make_slot(shop)
+    rows.make_deployment(slot, by=engineer, state=State.HEALTHY)
+    rows.observe(slot, ready=5, desired=5)
+    Observation.objects.update(scaled_by_hand=["http"])
+
+    assert card_of(slot).serving.detail == "scaled by hand: http"
 
 
 def test_a_deployment_page_names_what_the_deployment_ended(shop: Shop, engineer) -> None:
