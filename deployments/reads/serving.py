@@ -40,7 +40,7 @@ def _by_hand(observation: Observation | None) -> str:
     """Return which processes somebody scaled in the cluster itself, empty where nobody did."""
     if observation is None or not observation.scaled_by_hand:
         return ""
-    return f"scaled by hand: {', '.join(observation.scaled_by_hand)}"
+    return f"{', '.join(observation.scaled_by_hand)} scaled by hand"
 
 
 def observation_of(slot: Slot) -> Observation | None:

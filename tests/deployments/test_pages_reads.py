@@ -180,9 +180,9 @@ def test_a_card_names_what_somebody_scaled_by_hand(shop: Shop, engineer) -> None
     slot = rows.make_slot(shop)
     rows.make_deployment(slot, by=engineer, state=State.HEALTHY)
     rows.observe(slot, ready=5, desired=5)
-    Observation.objects.update(scaled_by_hand=["http"])
+    Observation.objects.update(scaled_by_hand=["http: 5"])
 
-    assert card_of(slot).serving.detail == "scaled by hand: http"
+    assert card_of(slot).serving.detail == "http: 5 scaled by hand"
 
 
 def test_a_deployment_page_names_what_the_deployment_ended(shop: Shop, engineer) -> None:
