@@ -15,7 +15,8 @@ from deployments.domain.states import FINAL, STAGE_NAMES, State
 from deployments.models import Deployment, DeploymentEvent, Release
 from deployments.models.deployments import EventKind
 from deployments.reads import stages
-from deployments.reads.cards import Attempt, EventRow, Image, Sign, StageRow, Tone, state_tone
+from deployments.reads.cards import Attempt, Image, Sign, StageRow, Tone, state_tone
+from deployments.reads.page_values import EventRow
 
 # What is read of a deployment here and in `serving`, for select_related.
 SHOWN_WITH = (

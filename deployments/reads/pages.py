@@ -23,20 +23,16 @@ from deployments.reads.attempts import (
     image_of,
     stage_rows,
 )
-from deployments.reads.cards import (
-    Card,
+from deployments.reads.cards import Card, Control, Place, Sign, Tone
+from deployments.reads.page_values import (
     ClusterRow,
     ClustersPage,
-    Control,
     DeploymentPage,
     EnvironmentSection,
-    Place,
     ProjectPage,
     ProjectRow,
     ReleaseRow,
     ServicePage,
-    Sign,
-    Tone,
 )
 from deployments.reads.serving import serving_of
 

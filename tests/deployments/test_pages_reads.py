@@ -13,8 +13,9 @@ from deployments.domain.roles import Role
 from deployments.domain.states import State
 from deployments.models import Deployment, Environment, Observation, User
 from deployments.reads import pages
-from deployments.reads.cards import Card, ProjectPage, Sign, Tone
+from deployments.reads.cards import Card, Sign, Tone
 from deployments.reads.clock import database_now
+from deployments.reads.page_values import ProjectPage
 from tests import factories
 from tests.deployments import console_rows as rows
 from tests.deployments.console_rows import Shop
