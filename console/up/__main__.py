@@ -24,13 +24,13 @@ def main() -> int:
         return down(var)
     try:
         with lock.held(var / "up.lock"):
-            return up(var, port=arguments.port, cluster=arguments.cluster)
+            return up(var, port=arguments.port, cluster=_absolute(arguments.cluster))
     except lock.AlreadyRunning as other:
         print(f"Pilothouse runs here already (process {other.pid}); `make down` stops it.")
         return 1
 
 
-def up(var: Path, *, port: int | None, cluster: str) -> int:
+def up(var: Path, *, port: int | None, cluster: Path | None) -> int:
     """Run everything until somebody asks to stop; 1 when a part could not start."""
     say = screen.stopwatch()
     supervisor = Supervisor(say, record=var / "run" / "parts.json")
@@ -75,12 +75,16 @@ def down(var: Path) -> int:
     return 0
 
 
+def _absolute(path: Path | None) -> Path | None:
+    return path and path.expanduser().absolute()
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m console.up", description=__doc__)
     parser.add_argument("verb", nargs="?", choices=["up", "down"], default="up")
     parser.add_argument("--var", type=Path, default=stack.ROOT / "var", help="where data stays")
     parser.add_argument("--port", type=int, help="the first port to try for the pages")
-    parser.add_argument("--cluster", default="", help="a kubeconfig of your own cluster")
+    parser.add_argument("--cluster", type=Path, help="a kubeconfig of your own cluster")
     return parser.parse_args()
 
 

@@ -26,7 +26,7 @@ class Stack:
     postgres: embedded.Postgres
     valkey: embedded.Valkey
     environment: dict[str, str]
-    cluster: str  # a kubeconfig of a cluster to register beside the practice one, or ""
+    cluster: Path | None  # a kubeconfig of a cluster to register beside the practice one
 
     @property
     def url(self) -> str:
@@ -37,7 +37,7 @@ class Stack:
         return f"{ports.HOST}:{self.ports['registry']}"
 
 
-def plan(var: Path, *, chosen: dict[str, int], cluster: str) -> Stack:
+def plan(var: Path, *, chosen: dict[str, int], cluster: Path | None) -> Stack:
     """Return the stack for this folder; writes var/up.env, with which manage.py reaches it."""
     postgres = embedded.Postgres(var / "postgres", var / "log" / "postgres.log")
     valkey = embedded.Valkey(var / "valkey", var / "log" / "valkey.log")
@@ -80,9 +80,8 @@ def start(stack: Stack, supervisor: Supervisor) -> None:
 def fill(stack: Stack, supervisor: Supervisor) -> dict[str, Any]:
     """Deploy the demonstration project through the product, and return what var/up.json holds."""
     demo = stack.var / "demo.json"
-    cluster = ["--cluster", stack.cluster] if stack.cluster else []
     try:
-        _run_to_its_end(stack, supervisor, "seed_demo", ["--output", str(demo), *cluster])
+        _run_to_its_end(stack, supervisor, "seed_demo", _wishes(stack, demo))
     except PartFailed as failure:
         if not demo.exists():
             raise
@@ -93,6 +92,13 @@ def fill(stack: Stack, supervisor: Supervisor) -> dict[str, Any]:
     up |= {"url": stack.url, "registry": stack.registry}
     environment.write_private(stack.var / "up.json", json.dumps(up, indent=2) + "\n")
     return up
+
+
+def _wishes(stack: Stack, demo: Path) -> list[str]:
+    kubeconfig = stack.var / "practice" / "kubeconfig.yaml"
+    cluster = ["--cluster", str(stack.cluster)] if stack.cluster else []
+    practice = ["--practice", str(kubeconfig), "--registry", stack.registry]
+    return ["--output", str(demo), *practice, *cluster]
 
 
 def _run_to_its_end(stack: Stack, supervisor: Supervisor, verb: str, options: list[str]) -> None:
