@@ -22,6 +22,8 @@ class Need:
     replicas: int
     cpu: int
     memory: int
+    cpu_limit: int = 0
+    memory_limit: int = 0
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,10 @@ def _need(process: Process) -> Need:
     return Need(
         process.name,
         process.replicas,
-        quantities.millicores(cpu) if cpu else 0,
-        quantities.whole(memory) if memory else 0,
+        cpu=quantities.millicores(cpu) if cpu else 0,
+        memory=quantities.whole(memory) if memory else 0,
+        cpu_limit=quantities.millicores(process.cpu_limit) if process.cpu_limit else 0,
+        memory_limit=quantities.whole(process.memory_limit) if process.memory_limit else 0,
     )
 
 
@@ -125,10 +129,12 @@ def _quota_deficit(wanted: tuple[Need, ...], quotas: tuple[QuotaRoom, ...]) -> s
         "pods": sum(need.replicas for need in wanted),
         "cpu": sum(need.replicas * need.cpu for need in wanted),
         "memory": sum(need.replicas * need.memory for need in wanted),
+        "limits.cpu": sum(need.replicas * need.cpu_limit for need in wanted),
+        "limits.memory": sum(need.replicas * need.memory_limit for need in wanted),
     }
     for quota in quotas:
         amount = asked.get(quota.resource.removeprefix("requests."), 0)
-        if amount > quota.left:
+        if amount and amount > quota.left:
             missing = _amount(quota.resource, amount - quota.left)
             return f"the quota {quota.quota} leaves {missing} too little ({quota.resource})"
     return None

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from deployments.domain.errors import Invalid
 
 LONGEST_REFERENCE = 255
+# With the slot's repository or the environment's registry in front.
+LONGEST_COMPLETED = 400
 FALLBACK_REGISTRY = "docker.io"
 FALLBACK_TAG = "latest"
 
@@ -54,7 +56,10 @@ def complete(text: str, *, repository: str | None, default_registry: str | None)
     _check_text(text)
     if text[0] in ":@":
         text = _with_repository(text, repository)
-    return parse(text, default_registry=default_registry or FALLBACK_REGISTRY)
+    reference = parse(text, default_registry=default_registry or FALLBACK_REGISTRY)
+    if len(str(reference)) > LONGEST_COMPLETED:
+        raise _wrong(text, f"with its registry it has more than {LONGEST_COMPLETED} characters")
+    return reference
 
 
 def parse(text: str, *, default_registry: str) -> ImageReference:

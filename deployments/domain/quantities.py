@@ -6,9 +6,9 @@ CPU is kept in thousandths of a core, memory in bytes.
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 
-_QUANTITY = re.compile(r"([0-9]{1,19}(?:\.[0-9]{1,9})?)(m|k|M|G|T|Ki|Mi|Gi|Ti)?")
+_QUANTITY = re.compile(r"([0-9]{1,19}(?:\.[0-9]{1,9})?)(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?")
 _FACTORS = {
     "m": Decimal("0.001"),
     "": Decimal(1),
@@ -16,10 +16,14 @@ _FACTORS = {
     "M": Decimal(10**6),
     "G": Decimal(10**9),
     "T": Decimal(10**12),
+    "P": Decimal(10**15),
+    "E": Decimal(10**18),
     "Ki": Decimal(2**10),
     "Mi": Decimal(2**20),
     "Gi": Decimal(2**30),
     "Ti": Decimal(2**40),
+    "Pi": Decimal(2**50),
+    "Ei": Decimal(2**60),
 }
 
 
@@ -55,9 +59,11 @@ def memory_words(amount: int) -> str:
 
 
 def _short(number: Decimal) -> str:
-    text = f"{number:.3f}" if number < 1 else f"{number:.1f}"
+    # Rounded up: whoever adds what a message names must not find it too little again.
+    digits = Decimal("0.001") if number < 1 else Decimal("0.1")
+    text = f"{number.quantize(digits, rounding=ROUND_CEILING):f}"
     return text.rstrip("0").rstrip(".")
 
 
 def _ceiling(number: Decimal) -> int:
-    return int(number.to_integral_value(rounding="ROUND_CEILING"))
+    return int(number.to_integral_value(rounding=ROUND_CEILING))
