@@ -38,6 +38,11 @@ class Clock:
         """Return how long the cause has been seen, without the time nobody could look."""
         return now - self.since - timedelta(seconds=self.unseen_seconds)
 
+    @property
+    def lasted(self) -> timedelta:
+        """Return for how long it had been seen when it was seen last."""
+        return self.seen_for(self.last_seen)
+
 
 @dataclass(frozen=True)
 class Sighting:
@@ -54,10 +59,20 @@ class Sighting:
         return self.cause, self.subject
 
 
-def run(clocks: Iterable[Clock], sightings: Iterable[Sighting], now: datetime) -> tuple[Clock, ...]:
-    """Return the clocks after a look: begun, run on, or gone with their cause."""
+def run(
+    clocks: Iterable[Clock],
+    sightings: Iterable[Sighting],
+    now: datetime,
+    *,
+    longest_gap: timedelta = LONGEST_GAP,
+) -> tuple[Clock, ...]:
+    """Return the clocks after a look: begun, run on, or gone with their cause.
+
+    Two sightings further apart than `longest_gap` are not without a break: that time does not
+    count.
+    """
     before = {clock.key: clock for clock in clocks}
-    return tuple(_after(before, sighting, now) for sighting in sightings)
+    return tuple(_after(before, sighting, now, longest_gap) for sighting in sightings)
 
 
 def find(clocks: Iterable[Clock], cause: str, subject: str = "") -> Clock | None:
@@ -71,13 +86,18 @@ def ran_for(clocks: Iterable[Clock], cause: str, now: datetime) -> timedelta:
     return clock.seen_for(now) if clock is not None else timedelta(0)
 
 
-def _after(before: Mapping[tuple[str, str], Clock], sighting: Sighting, now: datetime) -> Clock:
+def _after(
+    before: Mapping[tuple[str, str], Clock],
+    sighting: Sighting,
+    now: datetime,
+    longest_gap: timedelta,
+) -> Clock:
     clock = before.get(sighting.key)
     # A late look must not turn time back: it may hold an older `now` than the row it meets.
     if clock is None or clock.mark != sighting.mark:
         return Clock(sighting.cause, now, now, sighting.subject, sighting.mark, sighting.detail)
     gap = max(now - clock.last_seen, timedelta(0))
-    unseen = gap.total_seconds() if gap > LONGEST_GAP else 0.0
+    unseen = gap.total_seconds() if gap > longest_gap else 0.0
     return replace(
         clock,
         last_seen=max(now, clock.last_seen),
