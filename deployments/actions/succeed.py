@@ -14,14 +14,15 @@ _OPEN = [state.value for state in OPEN]
 def previous_release(slot: Slot) -> Release | None:
     """Return the release that serves by right: what a deployment past the point goes back to.
 
-    The active one, unless a way back was given up since: then traffic stayed on that release.
+    The active one, unless a way back was given up since: then traffic stayed on that release, and
+    goes back to it again from what came after it.
     """
     last = (
         Deployment.objects.filter(slot=slot, past_point_of_no_return=True).order_by("-pk").first()
     )
-    if last is not None and last.way_back_given_up_at and last.state != State.HEALTHY:
-        return last.release
-    return slot.active_release
+    if last is None or last.state == State.HEALTHY:
+        return slot.active_release
+    return last.release if last.way_back_given_up_at else last.previous_release
 
 
 def make_active(release: Release, slot: Slot, *, now: datetime) -> None:
@@ -46,5 +47,6 @@ def _give_up_the_oldest(slot: Slot, *, now: datetime) -> None:
             :RETIRED_RELEASES_KEPT
         ]
     )
-    named = Deployment.objects.filter(slot=slot, state__in=_OPEN).values("release_id")
-    retired.exclude(pk__in=kept).exclude(pk__in=named).update(removed_at=now)
+    still_open = Deployment.objects.filter(slot=slot, state__in=_OPEN)
+    kept += still_open.values_list("release_id", flat=True)
+    retired.exclude(pk__in=kept).update(removed_at=now)

@@ -15,8 +15,8 @@ from time import monotonic
 from deployments.actions import leases, observe, record
 from deployments.agent import clients, registry
 from deployments.agent.cluster import Cluster, CommandRefused, Reading, Stale, Unreachable
-from deployments.domain import actors, images, object_names, readiness, reconcile, tags
-from deployments.domain.commands import Command, Create, PointTraffic, Try
+from deployments.domain import actors, images, object_names, readiness, reconcile, tags, traffic
+from deployments.domain.commands import Command, Create, Try
 from deployments.domain.observations import Meta, ObjectKind, Resolution, Seen
 from deployments.domain.states import State
 from deployments.domain.step import Explain, Step, Ticking
@@ -169,8 +169,7 @@ def _run(command: Command, wanted: Wanted, client: Cluster, done: Done) -> Done:
         return done
     except CommandRefused as refusal:
         logger.warning("slot %s: Kubernetes refused: %s", wanted.place.slot, refusal)
-        refused = isinstance(command, PointTraffic)
-        return replace(done, switch_refused=str(refusal)) if refused else done
+        return replace(done, switch_refused=str(refusal)) if traffic.switches(command) else done
     written = 0 if isinstance(command, Try) else 1
     return _with_uid(command, made, replace(done, writes=done.writes + written))
 
@@ -194,7 +193,7 @@ def _with_refusal(step: Step, done: Done, wanted: Wanted, seen: Seen) -> Step:
     def after(ticking: Ticking) -> Ticking:
         if ticking.deployment != switching:
             return ticking
-        running = reconcile.clocks_after_refusal(ticking.clocks, done.switch_refused, seen)
+        running = reconcile.clocks_after_refusal(ticking.clocks, done.switch_refused, wanted, seen)
         return replace(ticking, clocks=running)
 
     return replace(step, ticking=tuple(after(ticking) for ticking in step.ticking))

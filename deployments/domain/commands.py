@@ -75,9 +75,22 @@ class Resume:
 
 @dataclass(frozen=True)
 class Delete:
-    """Remove an object with what it owns."""
+    """Remove an object with what it owns.
+
+    A Secret is not listed by a look: its `ref` has neither uid nor version, so whoever carries
+    this out reads first whether it is ours, and one that is gone already is fine.
+    """
 
     ref: Ref
 
 
 Command = Create | Try | Scale | WriteFence | PointTraffic | Suspend | Resume | Delete
+
+
+def written(command: Command) -> tuple[ObjectKind, str]:
+    """Return kind and name of the object that a command writes."""
+    match command:
+        case Create(kind=kind, name=name) | Try(create=Create(kind=kind, name=name)):
+            return kind, name
+        case _:
+            return command.ref.kind, command.ref.name

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from deployments.domain import names, text
+from deployments.domain import names, text, upkeep
 from deployments.domain.commands import Command, Create, Resume
 from deployments.domain.observations import JobSeen, ObjectKind, Pod, Seen, Termination
 from deployments.domain.releases import ProcessKind
@@ -27,6 +27,7 @@ class Result:
 
 
 STILL_RUNNING = Result()
+MAKE_JOBS_IN = frozenset({State.ACTIVATING, State.DRAINING})
 
 
 def judge_release_command(attempt: Attempt, wanted: Wanted, seen: Seen) -> Result:
@@ -45,7 +46,7 @@ def judge_release_command(attempt: Attempt, wanted: Wanted, seen: Seen) -> Resul
 
 
 def _failure(pods: tuple[Pod, ...]) -> Result:
-    ends = [end for pod in pods for end in pod.terminations]
+    ends = [pod.terminations[0] for pod in pods if pod.terminations]
     if not ends:
         return Result(failed="failed without a word")
     return Result(failed=_how(ends[-1]), last_words=text.last_line(ends[-1].message))
@@ -58,7 +59,7 @@ def _how(end: Termination) -> str:
 
 def _too_long(attempt: Attempt, pods: tuple[Pod, ...], seen: Seen) -> bool:
     limit = timedelta(seconds=_timeout(attempt))
-    return any(pod.started_at is not None and seen.now - pod.started_at > limit for pod in pods)
+    return any(pod.started_at is not None and seen.now - pod.started_at >= limit for pod in pods)
 
 
 def _timeout(attempt: Attempt) -> int:
@@ -82,22 +83,23 @@ def commands(attempt: Attempt, wanted: Wanted, seen: Seen) -> tuple[Command, ...
 def _due(attempt: Attempt) -> tuple[str, ...]:
     if attempt.state is State.RELEASING:
         return (names.RELEASE_COMMAND,)
-    # A `job` process runs once, when traffic moves; a slow create may be made up for in draining.
-    if attempt.state in {State.ACTIVATING, State.DRAINING} and attempt.verdict is None:
+    # A `job` process runs once, when traffic moves, and nobody waits for it: what was made too
+    # late to be resumed before the deployment was healthy is resumed then.
+    if attempt.state in {*MAKE_JOBS_IN, State.HEALTHY} and attempt.verdict is None:
         return tuple(p.name for p in attempt.release.config.of_kind(ProcessKind.JOB))
     return ()
 
 
 def _launch(name: str, process: str, attempt: Attempt, wanted: Wanted, seen: Seen) -> list[Command]:
-    job, number = seen.job(name), attempt.release.number
+    job = seen.job(name)
     if name not in attempt.job_uids:
-        secret = names.release_service_name(wanted.service, number)
-        return [
-            Create(ObjectKind.SECRET, secret, number),
-            Create(ObjectKind.JOB, name, number, process, attempt.id),
-        ]
-    return [Resume(job.meta.ref)] if job is not None and _is_its_own(job, attempt) else []
+        made = Create(ObjectKind.JOB, name, attempt.release.number, process, attempt.id)
+        return [made] if attempt.state is not State.HEALTHY else []
+    if job is None or not _waits_to_run(job, attempt):
+        return []
+    return [upkeep.secret_of(attempt.release, wanted), Resume(job.meta.ref)]
 
 
-def _is_its_own(job: JobSeen, attempt: Attempt) -> bool:
-    return job.suspended and attempt.job_uids.get(job.meta.name) == job.meta.ref.uid
+def _waits_to_run(job: JobSeen, attempt: Attempt) -> bool:
+    ours = attempt.job_uids.get(job.meta.name) == job.meta.ref.uid
+    return ours and job.suspended and not job.meta.deleting

@@ -147,7 +147,7 @@ def turned_unready(number: int, detail: str, leaves: str) -> Message:
     """Return the verdict on a release that became unready after traffic had come to it."""
     said = f": {detail}" if detail else ""
     return Message(
-        f"{release_tag(number)} stopped being ready for 30 s after traffic had moved to it{said}.",
+        f"{release_tag(number)} was not ready for 30 s while it took over traffic{said}.",
         leaves,
         "Check the process's readiness path and port, and its logs, then deploy again.",
     )
@@ -169,9 +169,18 @@ def goes_back(previous: int | None) -> str:
     return f"Traffic goes back to {release_tag(previous)}."
 
 
-def gave_up_going_back(previous: int, number: int) -> str:
-    """Return what a way back that was given up leaves."""
+def previous_never_ready(previous: int, number: int) -> str:
+    """Return what a way back leaves that was given up: the previous release did not come up."""
     return (
         f"{release_tag(previous)} did not become ready in time, so traffic stays on"
         f" {release_tag(number)}, whose pods keep running."
+    )
+
+
+def could_not_switch_back(previous: int | None, number: int) -> str:
+    """Return what a way back leaves that was given up: the switch was refused or had no effect."""
+    where = f" to {release_tag(previous)}" if previous is not None else ""
+    return (
+        f"Traffic could not be switched back{where}, so it stays on {release_tag(number)}, whose"
+        " pods keep running."
     )

@@ -258,6 +258,11 @@ class Seen:
     check: CheckResult | None = None
     resolution: Resolution | None = None
 
+    def objects(self) -> tuple[Meta, ...]:
+        """Return what was listed of the slot, pods left out."""
+        listed = (*self.workloads, *self.jobs, *self.cron_jobs, *self.services)
+        return tuple(found.meta for found in listed)
+
     def workload(self, number: int, process: str) -> Workload | None:
         """Return the Deployment of one process of one release."""
         return next(

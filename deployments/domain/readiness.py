@@ -70,15 +70,18 @@ def ready_pods(release: Release, seen: Seen) -> tuple[Pod, ...]:
 
 
 def desired(release: Release, seen: Seen) -> int:
-    """Return how many replicas of the primary there are to be: the live number, once there is one.
+    """Return how many replicas of the primary there are to be, 0 where there is no primary."""
+    primary = release.config.primary
+    return desired_of(primary, release.number, seen) if primary is not None else 0
+
+
+def desired_of(process: Process, number: int, seen: Seen) -> int:
+    """Return how many replicas of a process there are to be: the live number, once there is one.
 
     What somebody scaled by hand counts as desired.
     """
-    primary = release.config.primary
-    if primary is None:
-        return 0
-    workload = seen.workload(release.number, primary.name)
-    return workload.replicas if workload is not None and workload.replicas else primary.replicas
+    workload = seen.workload(number, process.name)
+    return workload.replicas if workload is not None and workload.replicas else process.replicas
 
 
 def sightings(attempt: Attempt, seen: Seen) -> tuple[Sighting, ...]:
@@ -165,6 +168,9 @@ def has_stopped(pod: Pod, seen: Seen) -> bool:
     return seen.now > pod.deletion_due + patience
 
 
-def all_stopped(release: Release, seen: Seen) -> bool:
-    """Whether no long-running pod of a release runs any more."""
-    return all(has_stopped(pod, seen) for pod in seen.pods_of_release(release.number))
+def all_stopped(number: int, seen: Seen) -> bool:
+    """Whether no long-running pod of a release runs any more, nor is about to be made."""
+    idle = all(
+        w.settled and not w.replicas for w in seen.workloads_of(number) if not w.meta.deleting
+    )
+    return idle and all(has_stopped(pod, seen) for pod in seen.pods_of_release(number))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from deployments.domain import clocks, diagnose, jobs, readiness, tags, traffic, upkeep, way_back
 from deployments.domain.clocks import Clock
-from deployments.domain.commands import Command
+from deployments.domain.commands import Command, WriteFence, written
 from deployments.domain.deadlines import LIMITS, Limits
-from deployments.domain.observations import Seen
+from deployments.domain.observations import ObjectKind, Seen
 from deployments.domain.report import report
 from deployments.domain.stage_clock import sighting as stage_sighting
 from deployments.domain.stages import STAGES, Look
+from deployments.domain.states import State
 from deployments.domain.step import Change, Step, Ticking
 from deployments.domain.wanted import Attempt, Wanted
 
@@ -41,7 +42,7 @@ def _tick(attempt: Attempt, wanted: Wanted, seen: Seen) -> Ticking:
     if attempt.moving and not attempt.past:
         seen_now += diagnose.sightings(attempt, seen)
     running = clocks.run(attempt.clocks, seen_now, seen.now)
-    refusals = tuple(c for c in attempt.clocks if c.cause == way_back.SWITCH_REFUSED)
+    refusals = way_back.refusals(attempt, wanted, seen)
     registry = tags.after_asking(attempt.clocks, seen.resolution, seen.now)
     return Ticking(attempt.id, (*running, *refusals, *registry))
 
@@ -69,10 +70,26 @@ def _change(look: Look) -> Change | None:
 
 def _commands(wanted: Wanted, seen: Seen) -> tuple[Command, ...]:
     found: list[Command] = [*upkeep.commands(wanted, seen), *traffic.commands(wanted, seen)]
-    for attempt in wanted.moving:
+    for attempt in _with_jobs(wanted):
         found += jobs.commands(attempt, wanted, seen)
-    # Two rules may ask for the same write, such as a release's Secret or the fence: once is enough.
-    return tuple(dict.fromkeys(found))
+    return _one_for_each_object(found)
+
+
+def _with_jobs(wanted: Wanted) -> tuple[Attempt, ...]:
+    last = wanted.last_past
+    healthy = (last,) if last is not None and last.state is State.HEALTHY else ()
+    return (*healthy, *wanted.moving)
+
+
+def _one_for_each_object(found: list[Command]) -> tuple[Command, ...]:
+    """Return one write for each object: a second would carry the version before the first.
+
+    Every change carries the fence, so a bare fence gives way to it.
+    """
+    kept: dict[tuple[ObjectKind, str], Command] = {}
+    for command in sorted(found, key=lambda command: isinstance(command, WriteFence)):
+        kept.setdefault(written(command), command)
+    return tuple(kept.values())
 
 
 def _unfinished(wanted: Wanted, seen: Seen) -> bool:
@@ -80,6 +97,8 @@ def _unfinished(wanted: Wanted, seen: Seen) -> bool:
     return upkeep.leftovers(wanted, seen, runs) or not traffic.has_arrived(wanted, seen)
 
 
-def clocks_after_refusal(running: tuple[Clock, ...], answer: str, seen: Seen) -> tuple[Clock, ...]:
+def clocks_after_refusal(
+    running: tuple[Clock, ...], answer: str, wanted: Wanted, seen: Seen
+) -> tuple[Clock, ...]:
     """Return the clocks of a deployment whose switch the API server refused in this look."""
-    return way_back.after_refusal(running, answer, seen.now)
+    return way_back.after_refusal(running, answer, wanted, seen.now)

@@ -75,7 +75,10 @@ def pending(look: Look) -> Change | None:
     held = why_held(look.wanted, look.seen)
     if held is not None:
         return Explain(look.attempt.id, State.PENDING, Blocker.WAITING, held)
-    return look.go_on() if look.attempt.release.image else None
+    if look.attempt.release.image:
+        return look.go_on()
+    # Nothing holds it any more; that the tag is still being looked up is no reason to say so.
+    return Explain(look.attempt.id, State.PENDING, None) if look.attempt.waits else None
 
 
 def _tag_failure(look: Look) -> Message | None:
@@ -97,7 +100,7 @@ def why_held(wanted: Wanted, seen: Seen) -> Message | None:
     if command is not None:
         return messages.waiting_for_release_command(names.release_tag(command))
     leaving = wanted.going_back
-    if leaving is not None and (leaving.moving or not traffic.has_arrived(wanted, seen)):
+    if leaving is not None and (leaving.moving or not traffic.is_back(wanted, seen)):
         previous = wanted.target.number if wanted.target is not None else None
         return messages.waiting_for_traffic(leaving.title, previous)
     return None
@@ -136,9 +139,11 @@ def starting(look: Look) -> Change | None:
 
 
 def _all_started(look: Look) -> bool:
-    number = look.attempt.release.number
+    number, seen = look.attempt.release.number, look.seen
     return all(
-        _started(process.replicas, look.seen.live_pods_of(number, process.name))
+        _started(
+            readiness.desired_of(process, number, seen), seen.live_pods_of(number, process.name)
+        )
         for process in look.attempt.release.config.long_running
     )
 
@@ -176,7 +181,7 @@ def draining(look: Look) -> Change | None:
     if not drained(attempt, seen) or readiness.why_unready(attempt, seen) is not None:
         return None
     previous = attempt.previous
-    gone = previous is None or readiness.all_stopped(previous, seen)
+    gone = previous is None or readiness.all_stopped(previous.number, seen)
     return look.go_on() if gone else None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from deployments.domain import names, readiness
 from deployments.domain.commands import Command, Create, PointTraffic, WriteFence
-from deployments.domain.observations import Endpoint, ObjectKind, Seen, ServiceSeen, Workload
+from deployments.domain.observations import ObjectKind, Seen, ServiceSeen, Workload
 from deployments.domain.wanted import Release, Wanted
 
 
@@ -55,32 +55,55 @@ def _ports_right(wanted: Wanted, service: ServiceSeen) -> bool:
 
 
 def endpoints_are(release: Release | None, seen: Seen) -> bool:
-    """Whether only this release's pods are behind the stable Service, and all its ready ones.
+    """Whether somebody is behind the stable Service, and only this release's pods.
 
     For None: whether nobody is.
     """
     behind = {endpoint.pod for endpoint in seen.endpoints if endpoint.ready}
-    if release is None:
+    primary = release.config.primary if release is not None else None
+    if release is None or primary is None:
         return not behind
-    ready = {pod.uid for pod in readiness.ready_pods(release, seen)}
-    return bool(ready) and behind == ready
+    own = {pod.uid for pod in seen.pods_of(release.number, primary.name)}
+    return bool(behind) and behind <= own
 
 
 def has_arrived(wanted: Wanted, seen: Seen) -> bool:
     """Whether traffic is where it is to be, as far as the cluster shows."""
     if not points_right(wanted, seen):
         return False
-    if stable(wanted, seen) is None:
-        return _runs(wanted.target, seen)
-    serving = wanted.target if selection(wanted) is not None else None
-    return endpoints_are(serving, seen) and (serving is not None or _runs(wanted.target, seen))
+    if selection(wanted) is not None:
+        return endpoints_are(wanted.target, seen)
+    return endpoints_are(None, seen) and _works(wanted, seen)
 
 
-def _runs(release: Release | None, seen: Seen) -> bool:
+def _works(wanted: Wanted, seen: Seen) -> bool:
     # Without a port, having traffic means that somebody works.
-    if release is None or release.config.primary is None:
+    target = wanted.target
+    if target is None or target.config.primary is None:
         return True
-    return bool(readiness.ready_pods(release, seen))
+    return bool(readiness.ready_pods(target, seen)) and enough_ready_to_go_back(wanted, seen)
+
+
+def is_leaving(wanted: Wanted, seen: Seen) -> bool:
+    """Whether a way back is under way: its release has traffic yet, or runs yet.
+
+    Once it is over, nothing that befalls the previous release may bring the other one back.
+    """
+    leaving, service = wanted.going_back, stable(wanted, seen)
+    if leaving is None:
+        return False
+    number = leaving.release.number
+    runs = any(w.replicas for w in seen.workloads_of(number) if not w.meta.deleting)
+    return leaving.moving or runs or (service is not None and service.selects == number)
+
+
+def is_back(wanted: Wanted, seen: Seen) -> bool:
+    """Whether the next deployment may begin: traffic is told to leave what goes back."""
+    if not is_leaving(wanted, seen):
+        return True
+    if stable(wanted, seen) is None or selection(wanted) is None:
+        return has_arrived(wanted, seen)
+    return points_right(wanted, seen)
 
 
 def enough_ready_to_go_back(wanted: Wanted, seen: Seen) -> bool:
@@ -137,8 +160,8 @@ def _create_stable(wanted: Wanted) -> Create:
     return Create(ObjectKind.SERVICE, names.stable_service_name(wanted.service), release=None)
 
 
-def foreign_endpoints(wanted: Wanted, seen: Seen) -> tuple[Endpoint, ...]:
-    """Return ready endpoints that are not the wanted release's."""
-    target = wanted.target
-    own = {pod.uid for pod in readiness.ready_pods(target, seen)} if target is not None else set()
-    return tuple(e for e in seen.endpoints if e.ready and e.pod not in own)
+def switches(command: Command) -> bool:
+    """Whether a command is part of taking traffic somewhere: its refusal holds that up."""
+    if isinstance(command, Create):
+        return command.kind is ObjectKind.SERVICE and command.release is None
+    return isinstance(command, PointTraffic | WriteFence)

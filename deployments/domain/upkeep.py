@@ -11,7 +11,7 @@ from enum import Enum
 
 from deployments.domain import names, readiness, traffic
 from deployments.domain.commands import Command, Create, Delete, Resume, Scale, Suspend, Try
-from deployments.domain.observations import CronJobSeen, JobSeen, Meta, ObjectKind, Seen, Workload
+from deployments.domain.observations import CronJobSeen, JobSeen, ObjectKind, Ref, Seen, Workload
 from deployments.domain.releases import ProcessKind
 from deployments.domain.stage_clock import drained
 from deployments.domain.states import State
@@ -46,7 +46,11 @@ def _running(wanted: Wanted, seen: Seen) -> Iterator[Release]:
         and not may_stop_previous(taking_over, seen)
     ):
         yield previous
-    if leaving is not None and not traffic.has_arrived(wanted, seen):
+    if (
+        leaving is not None
+        and traffic.is_leaving(wanted, seen)
+        and not traffic.has_arrived(wanted, seen)
+    ):
         yield leaving.release
 
 
@@ -69,13 +73,14 @@ def disposition(number: int | None, wanted: Wanted, runs: frozenset[int]) -> Dis
     release = wanted.release(number)
     if release is not None and release.once_healthy and release.kept:
         return Disposition.STOP
-    return Disposition.GO
+    # What a deployment may go back to stays at hand, also where it never became healthy itself.
+    return Disposition.STOP if _is_previous(number, wanted) else Disposition.GO
 
 
 def commands(wanted: Wanted, seen: Seen) -> tuple[Command, ...]:
     """Return the writes that give every release of the slot its disposition."""
     runs = running(wanted, seen)
-    return (
+    found = (
         *_missing(wanted, seen, runs),
         *_workloads(wanted, seen, runs),
         *_cron_jobs(wanted, seen),
@@ -83,6 +88,7 @@ def commands(wanted: Wanted, seen: Seen) -> tuple[Command, ...]:
         *_jobs(wanted, seen),
         *_services(wanted, seen, runs),
     )
+    return (*_secrets(found, wanted, seen, runs), *found)
 
 
 def _missing(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Command]:
@@ -93,13 +99,10 @@ def _missing(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Comma
 
 def _missing_of(release: Release, wanted: Wanted, seen: Seen) -> Iterator[Command]:
     number, service = release.number, wanted.service
-    absent = [p for p in release.config.long_running if seen.workload(number, p.name) is None]
-    if absent:
-        # Its variables first: a pod that finds no Secret waits for a back-off it need not have.
-        yield Create(ObjectKind.SECRET, names.release_service_name(service, number), number)
-    for process in absent:
-        name = names.workload_name(service, process.name, number)
-        yield Create(ObjectKind.DEPLOYMENT, name, number, process.name)
+    for process in release.config.long_running:
+        if seen.workload(number, process.name) is None:
+            name = names.workload_name(service, process.name, number)
+            yield Create(ObjectKind.DEPLOYMENT, name, number, process.name)
     own = names.release_service_name(service, number)
     primary = release.config.primary
     if release.config.has_port and primary is not None and seen.service(own) is None:
@@ -107,7 +110,7 @@ def _missing_of(release: Release, wanted: Wanted, seen: Seen) -> Iterator[Comman
 
 
 def _workloads(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Command]:
-    fenced = not traffic.fences(wanted, seen)
+    stale = traffic.fences(wanted, seen)
     for workload in seen.workloads:
         if workload.meta.deleting:
             continue
@@ -117,15 +120,26 @@ def _workloads(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Com
         elif fate is Disposition.GO or workload.replicas:
             # Pods stop only once the fence has been read back: else a look that was held up
             # could still send traffic to them.
-            yield from (_stopped(workload, fate),) if fenced else traffic.fences(wanted, seen)[:1]
+            yield from stale or (_stopped(workload, fate),)
 
 
 def _brought_to_life(workload: Workload, wanted: Wanted) -> Iterator[Command]:
     release = wanted.release(workload.meta.release)
     replicas = _replicas(release, workload.meta.process) if release is not None else 0
     # A number that somebody chose by hand stays; only zero is undone.
-    if replicas and not workload.replicas:
+    if release is not None and replicas and not workload.replicas:
+        yield secret_of(release, wanted)
         yield Scale(workload.meta.ref, replicas)
+
+
+def secret_of(release: Release, wanted: Wanted) -> Create:
+    """Return the write that makes the Secret of a release's variables.
+
+    It is asked for just before something that reads it is brought to life, and only then: so there
+    is no Secret without an object that a look lists, with which it goes again.
+    """
+    name = names.release_service_name(wanted.service, release.number)
+    return Create(ObjectKind.SECRET, name, release.number)
 
 
 def _replicas(release: Release, process: str) -> int:
@@ -141,8 +155,10 @@ def _stopped(workload: Workload, fate: Disposition) -> Command:
 def _cron_jobs(wanted: Wanted, seen: Seen) -> Iterator[Command]:
     target = wanted.target
     for cron_job in seen.cron_jobs:
+        if cron_job.meta.deleting:
+            continue
         if target is not None and cron_job.meta.release == target.number:
-            yield from _resumed(cron_job)
+            yield from _resumed(cron_job, target, wanted)
         else:
             yield from _set_aside(cron_job, wanted)
     if target is not None:
@@ -164,29 +180,30 @@ def _missing_cron_jobs(target: Release, wanted: Wanted, seen: Seen) -> Iterator[
     present = {(c.meta.release, c.meta.process) for c in seen.cron_jobs}
     for process in target.config.of_kind(ProcessKind.CRON):
         if (target.number, process.name) not in present:
-            own = names.release_service_name(wanted.service, target.number)
-            yield Create(ObjectKind.SECRET, own, target.number)
             name = names.workload_name(wanted.service, process.name, target.number)
             yield Create(ObjectKind.CRON_JOB, name, target.number, process.name)
 
 
-def _resumed(cron_job: CronJobSeen) -> Iterator[Command]:
+def _resumed(cron_job: CronJobSeen, target: Release, wanted: Wanted) -> Iterator[Command]:
     # Only what the agent suspended is resumed: a person's suspension stays.
     marked = cron_job.meta.annotations.get(names.SUSPENDED) == names.SUSPENDED_BY_AGENT
     if cron_job.suspended and marked:
+        yield secret_of(target, wanted)
         yield Resume(cron_job.meta.ref)
 
 
 def _set_aside(cron_job: CronJobSeen, wanted: Wanted) -> Iterator[Command]:
-    fate = disposition(cron_job.meta.release, wanted, frozenset())
-    if fate is Disposition.GO and not _is_previous(cron_job.meta, wanted):
+    number, before = cron_job.meta.release, wanted.before
+    # A rollback makes its CronJobs anew: an old one would make up for the runs that it missed.
+    anew = before is not None and before.state in RUNS_FROM and before.release.number == number
+    if anew or disposition(number, wanted, frozenset()) is Disposition.GO:
         yield Delete(cron_job.meta.ref)
     elif not cron_job.suspended:
         yield Suspend(cron_job.meta.ref)
 
 
-def _is_previous(meta: Meta, wanted: Wanted) -> bool:
-    return any(a.previous is not None and a.previous.number == meta.release for a in wanted.moving)
+def _is_previous(number: int | None, wanted: Wanted) -> bool:
+    return any(a.previous is not None and a.previous.number == number for a in wanted.moving)
 
 
 def _jobs(wanted: Wanted, seen: Seen) -> Iterator[Command]:
@@ -214,11 +231,38 @@ def _services(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Comm
             yield Delete(service.meta.ref)
 
 
+def _secrets(
+    found: tuple[Command, ...], wanted: Wanted, seen: Seen, runs: frozenset[int]
+) -> Iterator[Command]:
+    """Remove a release's Secret before the objects that are the only sign of it."""
+    going = {command.ref for command in found if isinstance(command, Delete)}
+    numbers = {meta.release for meta in seen.objects() if meta.ref in going}
+    for number in sorted(number for number in numbers if number is not None):
+        if _reads_no_secret(number, wanted, runs) and (
+            disposition(number, wanted, runs) is Disposition.GO or _all_go(number, seen, going)
+        ):
+            name = names.release_service_name(wanted.service, number)
+            yield Delete(Ref(ObjectKind.SECRET, name, uid="", resource_version=""))
+
+
+def _reads_no_secret(number: int, wanted: Wanted, runs: frozenset[int]) -> bool:
+    # Before it starts a release has its Secret for the release command.
+    prepares = wanted.before is not None and wanted.before.release.number == number
+    return not prepares and number not in runs
+
+
+def _all_go(number: int, seen: Seen, going: set[Ref]) -> bool:
+    return all(meta.ref in going for meta in seen.objects() if meta.release == number)
+
+
 def leftovers(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> bool:
     """Whether something of an ended deployment still holds room: its pods or an unfinished Job."""
+    # What serves, and the active release where another one serves in its place, are not in the way.
+    stay = runs | ({wanted.active.number} if wanted.active is not None else set())
+    there = {found.meta.release for found in seen.workloads}
+    there |= {pod.release for pod in seen.pods if not pod.job}
     pods = any(
-        pod.release not in runs and not pod.job and not readiness.has_stopped(pod, seen)
-        for pod in seen.pods
+        not readiness.all_stopped(number, seen) for number in there - stay if number is not None
     )
     jobs = any(job.deployment in wanted.ended and not job.finished for job in seen.jobs)
     return pods or jobs or still_runs_release_command(wanted, seen) is not None

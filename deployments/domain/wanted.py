@@ -51,6 +51,7 @@ class Attempt:
     state_since: datetime
     release: Release
     title: str = ""  # as messages name it: `r-7`, `the rollback to r-3`
+    waits: bool = False  # it shows the blocker `waiting`
     past: bool = False
     previous: Release | None = None
     verdict: Verdict | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from deployments.domain import clocks, messages, readiness, traffic
+from deployments.domain import clocks, messages, names, readiness, traffic
 from deployments.domain.blockers import Blocker
 from deployments.domain.clocks import Clock, Sighting
 from deployments.domain.messages import Message
@@ -22,11 +22,14 @@ from deployments.domain.wanted import Attempt, Wanted
 PREVIOUS_NOT_READY = "previous-not-ready"
 SWITCHED_WITHOUT_EFFECT = "switched-without-effect"
 SWITCH_REFUSED = "switch-refused"
+NEVER = timedelta(seconds=-1)
 
 
 def sightings(attempt: Attempt, wanted: Wanted, seen: Seen) -> Iterator[Sighting]:
     """Return what keeps traffic from where it belongs, in this look."""
     if attempt is not wanted.last_past:
+        return
+    if attempt.goes_back and not traffic.is_leaving(wanted, seen):
         return
     if attempt.goes_back and not traffic.enough_ready_to_go_back(wanted, seen):
         yield Sighting(PREVIOUS_NOT_READY)
@@ -34,11 +37,27 @@ def sightings(attempt: Attempt, wanted: Wanted, seen: Seen) -> Iterator[Sighting
         yield Sighting(SWITCHED_WITHOUT_EFFECT)
 
 
-def after_refusal(running: tuple[Clock, ...], answer: str, now: datetime) -> tuple[Clock, ...]:
+def refusals(attempt: Attempt, wanted: Wanted, seen: Seen) -> tuple[Clock, ...]:
+    """Return the clock of refusals that still counts: the switch is the same, and not done."""
+    if attempt is not wanted.last_past or traffic.points_right(wanted, seen):
+        return ()
+    found = clocks.find(attempt.clocks, SWITCH_REFUSED)
+    return (found,) if found is not None and found.mark == _where_to(wanted) else ()
+
+
+def after_refusal(
+    running: tuple[Clock, ...], answer: str, wanted: Wanted, now: datetime
+) -> tuple[Clock, ...]:
     """Return the clocks once the API server has refused the switch in this look."""
     others = tuple(clock for clock in running if clock.cause != SWITCH_REFUSED)
     before = [clock for clock in running if clock.cause == SWITCH_REFUSED]
-    return (*others, *clocks.run(before, [Sighting(SWITCH_REFUSED, detail=answer)], now))
+    refused = Sighting(SWITCH_REFUSED, mark=_where_to(wanted), detail=answer)
+    return (*others, *clocks.run(before, [refused], now))
+
+
+def _where_to(wanted: Wanted) -> str:
+    number = traffic.selection(wanted)
+    return names.NO_RELEASE if number is None else names.release_tag(number)
 
 
 def verdict(look: Look) -> GoBack | None:
@@ -64,7 +83,7 @@ def _switch_failed(look: Look) -> str | None:
         (SWITCHED_WITHOUT_EFFECT, "its endpoints are not the release's"),
     ):
         clock = clocks.find(look.clocks, cause)
-        if clock is not None and clock.seen_for(look.seen.now) >= look.limits.switch_refused:
+        if clock is not None and clock.lasted >= look.limits.switch_refused:
             return clock.detail or words
     return None
 
@@ -77,9 +96,7 @@ def change(look: Look) -> Change | None:
     """Return the end of a way back: traffic has arrived, or it is given up."""
     if traffic.has_arrived(look.wanted, look.seen):
         return _arrived(look) if look.attempt.moving else None
-    if look.attempt.previous is not None and _out_of_time(look):
-        return _given_up(look)
-    return None
+    return _given_up(look) if _is_out_of_time(look) else None
 
 
 def _arrived(look: Look) -> Move:
@@ -93,22 +110,32 @@ def _arrived(look: Look) -> Move:
     return Move(attempt.id, attempt.state, State.FAILED, attempt.verdict.blocker, message)
 
 
-def _out_of_time(look: Look) -> bool:
-    def passed(cause: str, limit: timedelta) -> bool:
-        clock = clocks.find(look.clocks, cause)
-        return clock is not None and clock.seen_for(look.seen.now) >= limit
-
-    return (
-        passed(PREVIOUS_NOT_READY, look.limits.way_back)
-        or passed(SWITCH_REFUSED, look.limits.switch_refused)
-        or passed(SWITCHED_WITHOUT_EFFECT, look.limits.switch_refused)
+def _is_out_of_time(look: Look) -> bool:
+    if not traffic.is_leaving(look.wanted, look.seen):
+        return False
+    return _never_ready(look) or any(
+        _lasted(look, cause) >= look.limits.switch_refused
+        for cause in (SWITCH_REFUSED, SWITCHED_WITHOUT_EFFECT)
     )
+
+
+def _never_ready(look: Look) -> bool:
+    return _lasted(look, PREVIOUS_NOT_READY) >= look.limits.way_back
+
+
+def _lasted(look: Look, cause: str) -> timedelta:
+    clock = clocks.find(look.clocks, cause)
+    return clock.lasted if clock is not None else NEVER
 
 
 def _given_up(look: Look) -> GiveUp:
     attempt = look.attempt
-    previous = attempt.previous.number if attempt.previous is not None else 0
-    leaves = messages.gave_up_going_back(previous, attempt.release.number)
+    previous = attempt.previous.number if attempt.previous is not None else None
+    leaves = (
+        messages.previous_never_ready(previous or 0, attempt.release.number)
+        if _never_ready(look)
+        else messages.could_not_switch_back(previous, attempt.release.number)
+    )
     if not attempt.moving or attempt.verdict is None:
         return GiveUp(attempt.id, leaves)
     said = attempt.verdict

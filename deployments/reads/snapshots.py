@@ -183,6 +183,7 @@ def _attempt(row: Deployment) -> Attempt:
         state_since=row.state_since,
         release=_release(row.release),
         title=messages.title(row.kind, row.release.number),
+        waits=row.blocker == Blocker.WAITING,
         past=row.past_point_of_no_return,
         previous=_release(previous) if previous is not None else None,
         verdict=_verdict(row),
