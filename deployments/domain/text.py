@@ -9,6 +9,7 @@ import re
 import unicodedata
 
 CUT = "…"
+LONGEST_QUOTE = 300
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 # Terminal sequences whole, so that a colour does not leave `[31m` behind. Each repeat is bounded
@@ -42,6 +43,12 @@ def clean_end(text: str, longest: int) -> str:
 def one_line(text: str, longest: int) -> str:
     """Return the same as `clean` with every run of white space as one space."""
     return clean(" ".join(_TERMINAL.sub("", text[: 4 * longest + _ROOM]).split()), longest)
+
+
+def last_line(text: str) -> str:
+    """Return the last line that is not empty, cut to what a message quotes."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][-LONGEST_QUOTE:] if lines else ""
 
 
 # Text is cut before it is looked at, so that nobody's megabytes cost time; this much is left over
