@@ -61,6 +61,7 @@ class PracticeCluster:
             self.server = ApiServer(port, self.api, self.users, self._log)
         except Exception:
             self.store.close()
+            self._log.close()
             raise
 
     @property

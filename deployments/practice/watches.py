@@ -92,7 +92,7 @@ def watch(
 ) -> Iterator[bytes]:
     """Return the lines of a watch; what is refused before it begins is raised here."""
     given = request.query.get("resourceVersion", "")
-    revision = revision_of(given)
+    revision = _begin(given)
     matches = matcher(request, target)
     default = SHORTEST_DEFAULT_SECONDS * (1 + random.random())  # noqa: S311 - spreads reconnects
     found = Watch(
@@ -107,6 +107,15 @@ def watch(
     if revision == 0:
         return _from_the_start(found, initial_end=request.flag("sendInitialEvents"))
     return found.changes()
+
+
+def _begin(given: str) -> int:
+    """Return where a watch begins. Raises 500: here, unlike in a list, a bad one is no 400."""
+    try:
+        return revision_of(given)
+    except ApiError as error:
+        message = error.message.removeprefix("invalid resource version: ")
+        raise ApiError(500, "", message) from None
 
 
 def _from_the_start(found: Watch, *, initial_end: bool) -> Iterator[bytes]:
