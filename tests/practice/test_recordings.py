@@ -1,4 +1,6 @@
-"""The practice cluster goes through every recorded walk as the real one did: the proof that it imitates."""
+"""The practice cluster goes through every recorded walk as the real one did: the proof that it
+imitates.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from tests.recordings.client import Address, Obj
 from tests.recordings.record import FOLDER, name_of, walked
 from tests.recordings.walks import WALKS, Walk
 
+
 @pytest.fixture(scope="module")
 def walks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[Obj]]]:
     """All walks side by side: the longest waits for the next full minute."""
@@ -24,9 +27,7 @@ def walks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future
 
 
 @pytest.mark.parametrize("walk", WALKS, ids=name_of)
-def test_a_walk_reads_as_on_the_real_cluster(
-    walk: Walk, walks: dict[str, Future[Obj]]
-) -> None:
+def test_a_walk_reads_as_on_the_real_cluster(walk: Walk, walks: dict[str, Future[Obj]]) -> None:
     recorded = json.loads((FOLDER / f"{name_of(walk)}.json").read_text())
 
     seen = walks[name_of(walk)].result(timeout=150)

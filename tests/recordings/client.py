@@ -1,4 +1,5 @@
-"""A small client of one namespace of a Kubernetes API, and the film of everything that happens in it.
+"""A small client of one namespace of a Kubernetes API, and the film of everything that happens in
+it.
 
 Standard library and YAML only, so that what it records owes nothing to the code under test.
 """
@@ -200,10 +201,10 @@ class Namespace:
         connection.request("GET", path, headers=self.address.headers("application/json"))
         if connection.sock is not None:
             self._sockets.append(connection.sock)
-        with closing(connection), connection.getresponse() as lines:
-            # Cut off in the middle of a line when the walk is over.
-            with suppress(OSError, http.client.HTTPException, ValueError):
-                self._note_changes(plural, lines)
+        # Cut off in the middle of a line when the walk is over.
+        cut_off = suppress(OSError, http.client.HTTPException, ValueError)
+        with closing(connection), connection.getresponse() as lines, cut_off:
+            self._note_changes(plural, lines)
 
     def _note_changes(self, plural: str, lines: Iterable[bytes]) -> None:
         for line in lines:

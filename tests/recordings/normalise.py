@@ -1,7 +1,8 @@
-"""From a film of a namespace to what must be equal on both clusters: events, states of pods, conditions.
+"""From a film of a namespace to what must be equal on both clusters: events, states of pods,
+conditions.
 
-Names, addresses, ids and times become placeholders. What varies on the real cluster from one recording to the
-next is dropped or collapsed; the reason stands beside each case.
+Names, addresses, ids and times become placeholders. What varies on the real cluster from one
+recording to the next is dropped or collapsed; the reason stands beside each case.
 """
 
 from __future__ import annotations
@@ -52,9 +53,25 @@ def recording(changes: Iterable[tuple[str, str, Obj]]) -> Obj:
     return {
         "events": _events(seen),
         "pods": _pods(seen),
-        "conditions": _conditions(seen),
+        "conditions": {} if _has_short_lives(seen) else _conditions(seen),
         "endpoints": _endpoints(seen),
     }
+
+
+def _has_short_lives(changes: list[tuple[str, str, Obj]]) -> bool:
+    """Whether a long-running program ended within a second or two.
+
+    If somebody happened to look while it ran, its Deployment was available for that moment, else
+    not.
+    """
+    pods = [p for plural, _, p in changes if plural == "pods"]
+    endless = [p for p in pods if p["spec"].get("restartPolicy") == "Always"]
+    return any(_is_short(s) for pod in endless for s in _states(pod))
+
+
+def _is_short(state: Obj) -> bool:
+    lived = state["_lived"]
+    return lived is not None and lived < SHORT_LIFE_SECONDS and state["exitCode"] != 0
 
 
 # Events
@@ -63,21 +80,26 @@ def recording(changes: Iterable[tuple[str, str, Obj]]) -> Obj:
 def _events(changes: list[tuple[str, str, Obj]]) -> Obj:
     """Return the events of each object in their order, without their counts.
 
-    How often an event repeats depends on when the kubelet looks; the order between different objects on
-    how busy the controllers are. So each object has its own sequence, and the objects of one kind that
-    say the same are one.
+    How often an event repeats depends on when the kubelet looks; the order between different
+    objects on how busy the controllers are. So each object has its own sequence, and the objects of
+    one kind that say the same are one.
     """
     tracks: dict[str, dict[str, list[list[str]]]] = defaultdict(lambda: defaultdict(list))
     for plural, _, event in changes:
         if plural != "events":
             continue
         about = event["involvedObject"]
+        # On a busy node the token of the pod comes late: a second's delay without a cause.
+        if event["reason"] == "FailedMount" and "kube-api-access" in event["message"]:
+            continue
         name = normal(about["name"])
         said = _said(event)
         track = tracks[f"{about['kind']}/{name}"][about["uid"]]
         if said not in track:
             track.append(said)
-    return {name: _distinct(_ordered(t) for t in by_uid.values()) for name, by_uid in tracks.items()}
+    return {
+        name: _distinct(_ordered(t) for t in by_uid.values()) for name, by_uid in tracks.items()
+    }
 
 
 def _said(event: Obj) -> list[str]:
@@ -90,14 +112,15 @@ def _said(event: Obj) -> list[str]:
 
 
 def _ordered(track: list[list[str]]) -> list[list[str]]:
-    # A node that has the image says so at once, the other one pulls: which one it is depends on what ran
+    # A node that has the image says so at once, the other one pulls: which one it is depends
+    # on what ran
     # there before. Both ways are told in the same place.
     kept = [said for said in track if not _is_first_pull(said)]
     return [_as_pulled(said) for said in kept]
 
 
 def _is_first_pull(said: list[str]) -> bool:
-    return said[1] == "Pulling" and not said[2].endswith(("nope\"", "5999/sample:1\""))
+    return said[1] == "Pulling" and not said[2].endswith(('nope"', '5999/sample:1"'))
 
 
 def _as_pulled(said: list[str]) -> list[str]:
@@ -178,10 +201,16 @@ def _collapsed(states: list[Obj]) -> list[Obj]:
     }
     kept: list[Obj] = []
     for found in states:
+        # The first word of the kubelet may be overtaken by the second.
+        if found["reason"] == "ContainerCreating":
+            continue
         # A life of a second is seen as running only if somebody looked in between.
         if found["state"] == "running" and found["_id"] in short:
             continue
         said = {key: value for key, value in found.items() if not key.startswith("_")}
+        # The runtime may have removed the life before by the time the status is made.
+        if _is_short(found):
+            said["last"] = []
         # A state that comes back (a pull error and its back-off take turns) is told once.
         if said in kept:
             continue

@@ -1,13 +1,16 @@
-"""Record the walks on the cluster that PILOTHOUSE_TEST_KUBECONFIG names: `python -m tests.recordings.record [walk ...]`.
+"""Record the walks on the cluster that PILOTHOUSE_TEST_KUBECONFIG names: `python -m
+tests.recordings.record [walk ...]`.
 
-The cluster may be filled and emptied, and its registry (PILOTHOUSE_TEST_REGISTRY, by default 127.0.0.1:5000)
-holds the sample images. Each walk has a namespace of its own, which is removed afterwards.
+The cluster may be filled and emptied, and its registry (PILOTHOUSE_TEST_REGISTRY, by default
+127.0.0.1:5000) holds the sample images. Each walk has a namespace of its own, which is removed
+afterwards.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +33,9 @@ def name_of(walk: Walk) -> str:
 
 def walked(walk: Walk, address: Address, registry: str) -> Obj:
     """Walk in a fresh namespace and return what was seen, normalised."""
-    with Namespace(address, f"world-{name_of(walk)}") as space:
+    # A namespace of the same name may still be on its way out.
+    name = f"world-{name_of(walk)}-{secrets.token_hex(2)}"
+    with Namespace(address, name) as space:
         walk(space, registry)
         time.sleep(TAIL_SECONDS)
         return recording(list(space.film.changes))

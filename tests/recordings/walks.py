@@ -1,4 +1,6 @@
-"""The walks that are recorded: what is created, what is waited for. What was seen on the way is normalise.py's matter.
+"""The walks that are recorded: what is created, what is waited for.
+
+What was seen on the way is normalise.py's matter.
 
 Each takes the namespace to walk in and the registry that holds the sample images.
 """
@@ -6,14 +8,13 @@ Each takes the namespace to walk in and the registry that holds the sample image
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from tests.recordings.client import Namespace, Obj
 
 Walk = Callable[[Namespace, str], None]
 
 
-def container(image: str, *args: str, **more: Any) -> Obj:
+def container(image: str, *args: str, **more: object) -> Obj:
     """A container as the product makes it: output of a crash ends in its status."""
     words = {"args": list(args)} if args else {}
     return {
@@ -37,12 +38,12 @@ def http_probe() -> Obj:
     }
 
 
-def served(image: str, **more: Any) -> Obj:
+def served(image: str, **more: object) -> Obj:
     ports = [{"name": "main", "containerPort": 8080}]
     return container(image, "serve", ports=ports, readinessProbe=http_probe(), **more)
 
 
-def deployment(name: str, replicas: int, box: Obj, **pod: Any) -> Obj:
+def deployment(name: str, replicas: int, box: Obj, **pod: object) -> Obj:
     labels = {"app": name}
     spec = {"containers": [box], "terminationGracePeriodSeconds": 10, **pod}
     template = {"metadata": {"labels": labels}, "spec": spec}
@@ -60,7 +61,7 @@ def service(name: str, selects: str) -> Obj:
     return {"metadata": {"name": name}, "spec": {"selector": {"app": selects}, "ports": ports}}
 
 
-def job(name: str, box: Obj, **spec: Any) -> Obj:
+def job(name: str, box: Obj, **spec: object) -> Obj:
     pod = {"containers": [box], "restartPolicy": "Never", "terminationGracePeriodSeconds": 3}
     wanted = {"backoffLimit": 0, "template": {"spec": pod}, **spec}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": wanted}
@@ -120,6 +121,13 @@ def wait_event(space: Namespace, reason: str, *, count: int = 1) -> None:
         return sum(e.get("count") or 1 for e in named) >= count
 
     space.until(told, seconds=90, what=f"the event {reason}")
+
+
+def wait_message(space: Namespace, begins: str) -> None:
+    def told() -> bool:
+        return any(e["message"].startswith(begins) for e in space.list("events"))
+
+    space.until(told, seconds=60, what=f"an event {begins}")
 
 
 # --- walks to healthy ---------------------------------------------------------------------
@@ -312,6 +320,7 @@ def quota_refuses(space: Namespace, registry: str) -> None:
     box = container(f"{registry}/sample:1", "work")
     space.create("deployments", deployment("worker", 1, box))
     wait_condition(space, "deployments", "worker", "ReplicaFailure")
+    wait_message(space, "(combined from similar events)")
 
 
 def invalid_image_name(space: Namespace, registry: str) -> None:

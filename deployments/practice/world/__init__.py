@@ -1,4 +1,4 @@
-"""What a cluster does by itself: controllers, scheduler, kubelets, and the programs that they run."""
+"""What a cluster does by itself: controllers, scheduler, kubelets and their programs."""
 
 from deployments.practice.world.world import World
 

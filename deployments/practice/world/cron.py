@@ -1,4 +1,7 @@
-"""The five fields of a cron schedule, as robfig/cron reads them. When a job is started is the controller's matter."""
+"""The five fields of a cron schedule, as robfig/cron reads them.
+
+When a job is started is the controller's matter.
+"""
 
 from __future__ import annotations
 
@@ -68,8 +71,11 @@ def parse(text: str) -> Schedule:
     if len(fields) != FIELDS:
         raise NotASchedule(f"expected exactly 5 fields, found {len(fields)}: {text}")
     names = ((), (), (), MONTHS, DAYS)
-    sets = [_field(*each) for each in zip(fields, BOUNDS, names, strict=True)]
-    return Schedule(*sets, any_day=fields[2][0] in "*?", any_weekday=fields[4][0] in "*?")
+    minutes, hours, days, months, weekdays = (
+        _field(*each) for each in zip(fields, BOUNDS, names, strict=True)
+    )
+    any_day, any_weekday = fields[2][0] in "*?", fields[4][0] in "*?"
+    return Schedule(minutes, hours, days, months, weekdays, any_day, any_weekday)
 
 
 def _field(text: str, bounds: tuple[int, int], names: tuple[str, ...]) -> frozenset[int]:

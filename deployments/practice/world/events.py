@@ -1,4 +1,6 @@
-"""Events as the recorder of client-go writes them: counted series, combined ones, and a limit for noise."""
+"""Events as the recorder of client-go writes them: counted series, combined ones, and a limit for
+noise.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ class Recorder:
             key = (*who, kind, reason, field, COMBINED)
         if key in self._names and self._count_up(self._names[key], about, message, now):
             return
-        self._names[key] = self._write(teller, about, kind, reason, message, field)
+        self._names[key] = self._write(
+            teller, about, kind, reason=reason, message=message, field=field
+        )
         self._forget(now)
 
     def _combined(self, key: tuple[str, ...], message: str, now: float) -> str:
@@ -106,7 +110,7 @@ class Recorder:
         return True
 
     def _write(
-        self, teller: Teller, about: Obj, kind: str, reason: str, message: str, field: str
+        self, teller: Teller, about: Obj, kind: str, *, reason: str, message: str, field: str
     ) -> str:
         now = timestamp(self._store.clock())
         metadata = about["metadata"]

@@ -1,4 +1,7 @@
-"""What controllers and kubelets may do: write to the store, tell an event, ask to be woken. No rule is here."""
+"""What controllers and kubelets may do: write to the store, tell an event, ask to be woken.
+
+No rule is here.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ NEVER = float("inf")
 class Hands:
     """The writes of one part of the cluster, under its own name.
 
-    Every write carries the resourceVersion that was read: a stale one is refused by the store (409) and
-    the next look decides again.
+    Every write carries the resourceVersion that was read: a stale one is refused by the store (409)
+    and the next look decides again.
     """
 
     def __init__(self, store: Store, recorder: Recorder, teller: Teller) -> None:
@@ -29,7 +32,7 @@ class Hands:
         """Create an object. Raises ApiError when it is refused."""
         return self.store.create(plural, obj, manager=self._teller.manager)
 
-    def change(self, plural: str, obj: Obj, **fields: Any) -> Obj:
+    def change(self, plural: str, obj: Obj, **fields: Obj | list[Obj] | None) -> Obj:
         """Replace top-level fields of an object (`spec=`, `metadata=`)."""
         return self.store.update(plural, {**obj, **fields}, manager=self._teller.manager)
 

@@ -1,4 +1,6 @@
-"""Logs of a container: what its program printed, or the kubelet's words when there is nothing to read."""
+"""Logs of a container: what its program printed, or the kubelet's words when there is nothing to
+read.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,7 @@ WHY_WAITING = {
 }
 
 
-def log_of(
-    pod: Obj, name: str, known: list[Container], now: float, *, previous: bool
-) -> str:
+def log_of(pod: Obj, name: str, known: list[Container], now: float, *, previous: bool) -> str:
     """Return the output of a container. Raises ApiError 400 in the kubelet's words."""
     container = next(c for c in known if c.name == name)
     if previous:

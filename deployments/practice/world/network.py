@@ -1,4 +1,7 @@
-"""Who answers at an address of the cluster: pods by their IP, Services by name or IP. Nothing is really sent."""
+"""Who answers at an address of the cluster: pods by their IP, Services by name or IP.
+
+Nothing is really sent.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from deployments.practice.api import Answer, DialError
+from deployments.practice.store import Store
 from deployments.practice.world.kubelet.pod import PodRun
 from deployments.practice.world.kubelet.probes import Ask
 from deployments.practice.world.program import Program, Reply
@@ -24,10 +28,13 @@ FAR = "dial tcp {}: connect: no route to host"
 
 
 class Network:
-    """Dials pods. `run_of` finds the memory of a pod by its uid, `clock` gives seconds since 1970."""
+    """Dials pods.
+
+    `run_of` finds the memory of a pod by its uid, `clock` gives seconds since 1970.
+    """
 
     def __init__(
-        self, store: Any, run_of: Callable[[str], PodRun | None], clock: Callable[[], float]
+        self, store: Store, run_of: Callable[[str], PodRun | None], clock: Callable[[], float]
     ) -> None:
         self._store = store
         self._run_of = run_of
@@ -98,7 +105,9 @@ class Network:
     # For `GET /call/NAME`
 
     def call(self, url: str, caller: Obj) -> str:
-        """Return what the program in a pod would get at this address: a body, "connected", or Go's error."""
+        """Return what the program in a pod would get at this address: a body, "connected", or Go's
+        error.
+        """
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 0)
         try:

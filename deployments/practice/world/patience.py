@@ -1,4 +1,6 @@
-"""How long to wait after each refusal before trying the same again: doubling, up to a limit, per thing tried."""
+"""How long to wait after each refusal before trying the same again: doubling, up to a limit, per
+thing tried.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,10 @@ LONGEST_PAUSE = 1000.0
 
 
 class Patience:
-    """Waits per key. Without it a refusal that is told in an event would wake its own retry for ever."""
+    """Waits per key.
+
+    Without it a refusal that is told in an event would wake its own retry for ever.
+    """
 
     def __init__(self, *, first: float = FIRST_PAUSE, longest: float = LONGEST_PAUSE) -> None:
         self._first = first

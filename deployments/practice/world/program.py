@@ -1,7 +1,7 @@
 """The program in the sample images, as a pure function of its variables and of time.
 
-It never runs: what it would have printed, answered and ended with at a moment is worked out. Times are seconds
-since 1970; nothing here knows a pod.
+It never runs: what it would have printed, answered and ended with at a moment is worked out. Times
+are seconds since 1970; nothing here knows a pod.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ class Exit:
 
 @dataclass(frozen=True)
 class Reply:
-    """An HTTP answer, and how many seconds it takes. `calls` is an address that it fetches first."""
+    """An HTTP answer, and how many seconds it takes.
+
+    `calls` is an address that it fetches first.
+    """
 
     status: int
     body: str
@@ -89,7 +92,10 @@ class Program:
     # Ending
 
     def ends(self, told_to_stop: float | None) -> Exit | None:
-        """Return how it ends by itself, given when it was told to (None: never). None while it runs on."""
+        """Return how it ends by itself, given when it was told to (None: never).
+
+        None while it runs on.
+        """
         if self.verb == "pause":
             return Exit.of(told_to_stop, 0) if told_to_stop is not None else None
         if self._is_too_large:

@@ -1,4 +1,7 @@
-"""Amounts of CPU and memory as Kubernetes writes them. What a pod asks for is here too, whether it fits is not."""
+"""Amounts of CPU and memory as Kubernetes writes them.
+
+What a pod asks for is here too, whether it fits is not.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,9 @@ def amount(text: str | int) -> Decimal:
 
 
 def written(resource: str, value: Decimal) -> str:
-    """Write an amount as the API server does: cores in thousandths where needed, bytes in powers of two."""
+    """Write an amount as the API server does: cores in thousandths where needed, bytes in powers of
+    two.
+    """
     if resource.endswith("cpu"):
         return _cores(value)
     if resource.endswith(("memory", "storage")):
@@ -55,7 +60,9 @@ def _bytes(value: int) -> str:
 
 
 def asked(pod: Obj, section: str = "requests") -> dict[str, Decimal]:
-    """Return what a pod asks for by resource; init containers run before the others, so the larger counts."""
+    """Return what a pod asks for by resource; init containers run before the others, so the larger
+    counts.
+    """
     spec = pod["spec"]
     total = _sum(spec.get("containers", []), section)
     for container in spec.get("initContainers", []):

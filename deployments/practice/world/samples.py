@@ -1,4 +1,7 @@
-"""What the program in each sample image is. Which images there are, and their digests, is in `images`."""
+"""What the program in each sample image is.
+
+Which images there are, and their digests, is in `images`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The scheduler: which node a pod goes to, or why none takes it. Affinity, spreading and preemption are not known."""
+"""The scheduler: which node a pod goes to, or why none takes it.
+
+Affinity, spreading and preemption are not known.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,10 @@ def _scheduled(pod: Obj, status: str, now: float, reason: str = "", message: str
 
 
 def room_on(node: Obj, pods: Iterable[Obj]) -> Room:
-    """Return what is free on a node. Pods that are going still count, those that are over do not."""
+    """Return what is free on a node.
+
+    Pods that are going still count, those that are over do not.
+    """
     room = {k: amount(v) for k, v in node["status"].get("allocatable", {}).items()}
     for pod in pods:
         if not is_over(pod):

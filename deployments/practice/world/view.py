@@ -33,7 +33,10 @@ def stored(store: Store, plural: str) -> list[Obj]:
 
 
 class View:
-    """Every object at one moment, `now` in seconds since 1970. The objects are shared: copy, then change."""
+    """Every object at one moment, `now` in seconds since 1970.
+
+    The objects are shared: copy, then change.
+    """
 
     def __init__(self, store: Store, now: float) -> None:
         self.now = now

@@ -71,12 +71,18 @@ class World:
 
     # Life
 
-    def start(self) -> None:
-        """Make the nodes where they are missing, take up what already runs, and go on from there."""
+    def begin(self) -> None:
+        """Make the nodes where they are missing and take up what already runs; nothing is driven
+        yet.
+        """
         self._make_nodes()
         view = View(self._store, self._store.clock())
         for kubelet in self._kubelets.values():
             kubelet.recall(view)
+
+    def start(self) -> None:
+        """Begin, and go on from there in a thread of its own until `stop`."""
+        self.begin()
         self._thread = threading.Thread(target=self._drive, name="practice-world", daemon=True)
         self._thread.start()
 
@@ -91,7 +97,10 @@ class World:
     def answer(
         self, pod: Obj, port: int, method: str, path: str, headers: Mapping[str, str]
     ) -> Answer:
-        """Answer one request to a pod, as late as its program would. Raises DialError, TimeoutError."""
+        """Answer one request to a pod, as late as its program would.
+
+        Raises DialError, TimeoutError.
+        """
         del method, headers  # The program answers every request the same.
         return self._network.answer(pod, port, path)
 
@@ -101,7 +110,7 @@ class World:
             run = self._run_of(pod["metadata"]["uid"])
             node = self._kubelets.get(pod["spec"].get("nodeName", ""))
             if node is None:
-                raise errors.bad_request(f'pod {pod["metadata"]["name"]} is not on a node')
+                raise errors.bad_request(f"pod {pod['metadata']['name']} is not on a node")
             view = View(self._store, self._store.clock())
             known = run.containers if run is not None else node.containers_of(pod, view)
             return log_of(pod, container, known, view.now, previous=previous)
@@ -112,11 +121,13 @@ class World:
         """Stop a node's kubelet: its programs run on, nothing is reported any more."""
         with self._lock:
             self._silent_since.setdefault(node, self._store.clock())
+            self._view = None
 
     def speak_again(self, node: str) -> None:
         """Start a silent node's kubelet again; it reports what happened meanwhile."""
         with self._lock:
             self._silent_since.pop(node, None)
+            self._view = None
 
     def cordon(self, node: str) -> None:
         """Let no further pods onto a node."""
@@ -148,7 +159,9 @@ class World:
             return min(hands.due for hands, _ in self._parts)
 
     def _fresh_view(self) -> View:
-        """Return a view of now; while nothing was written the objects of the last one are used again."""
+        """Return a view of now; while nothing was written the objects of the last one are used
+        again.
+        """
         now = self._store.clock()
         if self._view is None or self._view.revision != self._store.revision:
             self._view = View(self._store, now)
@@ -161,7 +174,8 @@ class World:
             try:
                 due = self.look()
             except Exception:
-                # A bug in one look must not end the cluster: it shows in the log and is tried again.
+                # A bug in one look must not end the cluster: it shows in the log
+                # and is tried again.
                 logger.exception("the practice cluster stumbled")
                 self._stopping.wait(AFTER_A_BUG)
                 continue

@@ -1,1 +1,3 @@
-"""The controllers, one file each: `reconcile(view, hands)` looks at everything and takes the next step."""
+"""The controllers, one file each: `reconcile(view, hands)` looks at everything and takes the next
+step.
+"""

@@ -1,4 +1,7 @@
-"""Conditions of a status as the controllers of apps/v1 keep them: set, keep, remove. Which ones is not decided here."""
+"""Conditions of a status as the controllers of apps/v1 keep them: set, keep, remove.
+
+Which ones is not decided here.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,9 @@ def make(kind: str, status: str, reason: str, message: str, now: float) -> Obj:
 
 
 def put(conditions: list[Obj], new: Obj) -> list[Obj]:
-    """Set a condition: one of the same status and reason stays, message and all; the new one goes last."""
+    """Set a condition: one of the same status and reason stays, message and all; the new one goes
+    last.
+    """
     old = get(conditions, new["type"])
     if old is not None and (old["status"], old["reason"]) == (new["status"], new["reason"]):
         return conditions

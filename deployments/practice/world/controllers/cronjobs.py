@@ -1,4 +1,7 @@
-"""CronJobs: a Job at each time of the schedule, and the old ones away. The schedule itself is read in cron."""
+"""CronJobs: a Job at each time of the schedule, and the old ones away.
+
+The schedule itself is read in cron.
+"""
 
 from __future__ import annotations
 

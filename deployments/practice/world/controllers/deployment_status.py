@@ -1,4 +1,6 @@
-"""What a Deployment says about itself: counts, and the conditions Available, Progressing and ReplicaFailure."""
+"""What a Deployment says about itself: counts, and the conditions Available, Progressing and
+ReplicaFailure.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ TIMED_OUT = "ProgressDeadlineExceeded"
 
 
 def status_of(deployment: Obj, sets: list[Obj], newest: Obj | None, now: float) -> Obj:
-    """Return the status with its counts and the condition Available; the others stay as they are."""
+    """Return the status with its counts and Available; other conditions stay as they are."""
     counts = _counts(sets)
     wanted = sum(s["spec"]["replicas"] for s in sets)
     numbers = {

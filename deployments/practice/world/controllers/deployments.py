@@ -1,7 +1,9 @@
-"""Deployments: a ReplicaSet per template, scaled up and down by the strategy. The status is in deployment_status.
+"""Deployments: a ReplicaSet per template, scaled up and down by the strategy.
 
-Where several ReplicaSets have pods and the number of replicas changes, only the newest is scaled; the real
-one spreads the change over all.
+The status is in deployment_status.
+
+Where several ReplicaSets have pods and the number of replicas changes, only the newest is scaled;
+the real one spreads the change over all.
 """
 
 from __future__ import annotations
@@ -77,10 +79,10 @@ def _scale_only(
     hands.status("deployments", deployment, status)
 
 
-def _write_status(
-    deployment: Obj, sets: list[Obj], newest: Obj, view: View, hands: Hands
-) -> None:
-    status = announce(deployment, status_of(deployment, sets, newest, view.now), sets, newest, view.now)
+def _write_status(deployment: Obj, sets: list[Obj], newest: Obj, view: View, hands: Hands) -> None:
+    status = announce(
+        deployment, status_of(deployment, sets, newest, view.now), sets, newest, view.now
+    )
     hands.status("deployments", deployment, status)
     deadline = deployment["spec"].get("progressDeadlineSeconds")
     if deadline:
@@ -127,7 +129,7 @@ def _create_set(deployment: Obj, sets: list[Obj], view: View, hands: Hands) -> N
 
 
 def _say_not_created(deployment: Obj, refusal: ApiError, view: View, hands: Hands) -> None:
-    message = f'Failed to create new replica set: {refusal.message}'
+    message = f"Failed to create new replica set: {refusal.message}"
     said = ("False", "ReplicaSetCreateError", message)
     hands.status("deployments", deployment, with_condition(deployment, said, view.now))
     hands.again_at(view.now + 1)
@@ -197,14 +199,14 @@ def _is_scaling(deployment: Obj, sets: list[Obj]) -> bool:
 def _room_for_new(deployment: Obj, others: list[Obj]) -> int:
     """Return how many replicas a new ReplicaSet may have at once."""
     wanted: int = deployment["spec"]["replicas"]
-    present = sum(s["spec"]["replicas"] for s in others)
+    present = sum(int(s["spec"]["replicas"]) for s in others)
     if is_recreate(deployment):
         return 0 if present or _pods_of(others) else wanted
     return max(min(wanted + surge(deployment) - present, wanted), 0)
 
 
 def _pods_of(sets: list[Obj]) -> int:
-    return sum(s.get("status", {}).get("replicas", 0) for s in sets)
+    return sum(int(s.get("status", {}).get("replicas", 0)) for s in sets)
 
 
 def _wanted_of_newest(deployment: Obj, newest: Obj, sets: list[Obj]) -> int:
@@ -264,7 +266,7 @@ def _health(replicaset: Obj) -> int:
 
 
 def _scale(deployment: Obj, replicaset: Obj, target: int, hands: Hands) -> bool:
-    present = replicaset["spec"]["replicas"]
+    present = int(replicaset["spec"]["replicas"])
     metadata = _annotated(replicaset, _counts(deployment))
     if target == present and metadata["annotations"] == annotations_of(replicaset):
         return False

@@ -1,4 +1,6 @@
-"""Where Services lead: EndpointSlices, and the older Endpoints, from the pods that a selector names."""
+"""Where Services lead: EndpointSlices, and the older Endpoints, from the pods that a selector
+names.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,7 @@ def _sync(service: Obj, pods: list[Obj], view: View, hands: Hands) -> None:
 
 
 def _by_ports(service: Obj, pods: list[Obj]) -> list[tuple[list[Obj], list[Obj]]]:
-    """Group pods by the numbers of their target ports; a name may mean another number in each pod."""
+    """Group pods by the numbers of their target ports; one name may mean several."""
     groups: dict[str, tuple[list[Obj], list[Obj]]] = {}
     for pod in sorted(pods, key=lambda p: str(p["metadata"]["creationTimestamp"])):
         ports = [found for p in service["spec"].get("ports", []) if (found := _port(p, pod))]
@@ -127,7 +129,11 @@ def _new_slice(service: Obj, ends: list[Obj], ports: list[Obj], now: float) -> O
             "name": prefix + suffix(),
             "generateName": prefix,
             "namespace": metadata["namespace"],
-            "labels": {**labels_of(service), MANAGED_BY: CONTROLLER, SERVICE_NAME: metadata["name"]},
+            "labels": {
+                **labels_of(service),
+                MANAGED_BY: CONTROLLER,
+                SERVICE_NAME: metadata["name"],
+            },
             "annotations": {CHANGED: timestamp(now)},
             "ownerReferences": [owner_reference(service, "services")],
         },

@@ -1,7 +1,9 @@
-"""Garbage: what belongs to nobody any more goes; foreground and orphan deletions are carried out."""
+"""Garbage: what belongs to nobody goes; foreground and orphan deletions are carried out."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from deployments.practice.errors import ApiError
@@ -60,7 +62,7 @@ def _finish(plural: str, obj: Obj, dependents: list[tuple[str, Obj]], hands: Han
     uid = obj["metadata"]["uid"]
     if ORPHAN in finalizers:
         for kind, dependent in dependents:
-            _try(lambda kind=kind, dependent=dependent: _release(kind, dependent, uid, hands))
+            _try(partial(_release, kind, dependent, uid, hands))
         _try(lambda: _drop(plural, obj, ORPHAN, hands))
     elif FOREGROUND in finalizers and not any(_blocks(d, uid) for _, d in dependents):
         _try(lambda: _drop(plural, obj, FOREGROUND, hands))
@@ -83,7 +85,7 @@ def _drop(plural: str, obj: Obj, finalizer: str, hands: Hands) -> None:
     hands.change(plural, obj, metadata={**metadata, "finalizers": kept})
 
 
-def _try(step: Any) -> None:
+def _try(step: Callable[[], object]) -> None:
     try:
         step()
     except ApiError:

@@ -1,6 +1,8 @@
-"""Jobs without indexes: one attempt after the other until enough succeeded, or too many failed, or time is up.
+"""Jobs without indexes: one attempt after the other until enough succeeded, or too many failed, or
+time is up.
 
-Pods carry no tracking finalizer here: the count of a pod is taken when it is over, and kept in the status.
+Pods carry no tracking finalizer here: the count of a pod is taken when it is over, and kept in the
+status.
 """
 
 from __future__ import annotations
@@ -106,9 +108,7 @@ def _wanted(job: Obj) -> int:
     return found
 
 
-def _decide(
-    job: Obj, pods: list[Obj], verdict: tuple[str, str], now: float, hands: Hands
-) -> None:
+def _decide(job: Obj, pods: list[Obj], verdict: tuple[str, str], now: float, hands: Hands) -> None:
     """Say what the outcome will be; it holds once the last pod is gone."""
     stopped = _stop(job, pods, hands)
     kind = "SuccessCriteriaMet" if verdict == ENOUGH else "FailureTarget"
@@ -188,7 +188,7 @@ def _pauses(pods: list[Obj], failed: int, now: float, hands: Hands) -> bool:
     until = max(ended) + min(FIRST_PAUSE * 2 ** (failed - 1), LONGEST_PAUSE)
     if now < until:
         hands.again_at(until)
-    return now < until
+    return bool(now < until)
 
 
 def _failed_at(pod: Obj) -> float | None:

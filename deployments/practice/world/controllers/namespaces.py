@@ -1,4 +1,6 @@
-"""Namespaces: the account of their pods when they begin, and everything in them away before they end."""
+"""Namespaces: the account of their pods when they begin, and everything in them away before they
+end.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The two nodes: how they are described, and what happens when one falls silent. What runs on them is kubelet's."""
+"""The two nodes: how they are described, and what happens when one falls silent.
+
+What runs on them is kubelet's.
+"""
 
 from __future__ import annotations
 

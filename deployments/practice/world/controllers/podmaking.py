@@ -15,7 +15,9 @@ LONGEST_PREFIX = 58
 
 
 def pod_from(owner: Obj, plural: str, template: Obj) -> Obj:
-    """Return a new pod of `owner`, named after it; the name is chosen here because refusals name it."""
+    """Return a new pod of `owner`, named after it; the name is chosen here because refusals name
+    it.
+    """
     metadata = owner["metadata"]
     template = copy_json(template)
     inner = template.get("metadata") or {}

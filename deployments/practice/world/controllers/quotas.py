@@ -1,8 +1,13 @@
-"""Resource quotas: refusing what goes beyond them, and counting what is used. Scopes are not known here."""
+"""Resource quotas: refusing what goes beyond them, and counting what is used.
+
+Scopes are not known here.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from deployments.practice import errors
@@ -32,7 +37,7 @@ def reconcile(view: View, hands: Hands) -> None:
     for quota in view.all("resourcequotas"):
         hard = quota.get("spec", {}).get("hard", {})
         namespace = quota["metadata"]["namespace"]
-        used = _used(hard, lambda plural, ns=namespace: view.in_namespace(plural, ns))
+        used = _used(hard, partial(_present, view, namespace))
         status = {"hard": dict(hard), "used": {k: written(k, v) for k, v in used.items()}}
         try:
             hands.status("resourcequotas", quota, status)
@@ -41,8 +46,12 @@ def reconcile(view: View, hands: Hands) -> None:
             continue
 
 
+def _present(view: View, namespace: str, plural: str) -> list[Obj]:
+    return view.in_namespace(plural, namespace)
+
+
 class QuotaAdmission:
-    """The hook for the store: refuses a new object that would go beyond a quota of its namespace."""
+    """The hook for the store: refuses a new object beyond a quota of its namespace."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -63,7 +72,7 @@ class QuotaAdmission:
         used = _used(hard, lambda kind: self._in(kind, namespace))
         over = sorted(k for k, v in wanted.items() if v and used[k] + v > amount(hard[k]))
         if over:
-            raise _exceeded(quota, plural, new, wanted, used, over)
+            raise _exceeded(quota, plural, new, wanted=wanted, used=used, over=over)
 
     def _refuse_unspecified(self, quota: Obj, plural: str, new: Obj, wanted: Amounts) -> None:
         if plural != "pods":
@@ -82,7 +91,7 @@ class QuotaAdmission:
 
 
 def _exceeded(
-    quota: Obj, plural: str, new: Obj, wanted: Amounts, used: Amounts, over: list[str]
+    quota: Obj, plural: str, new: Obj, *, wanted: Amounts, used: Amounts, over: list[str]
 ) -> ApiError:
     hard = quota["spec"]["hard"]
     requested = ",".join(f"{k}={written(k, wanted[k])}" for k in over)
@@ -113,7 +122,7 @@ def _counted_as(plural: str, obj: Obj) -> Amounts:
     return found
 
 
-def _used(hard: Obj, objects_of: Any) -> Amounts:
+def _used(hard: Obj, objects_of: Callable[[str], list[Obj]]) -> Amounts:
     used: Amounts = {resource: Decimal(0) for resource in hard}
     for plural in _kinds_of(hard):
         for obj in objects_of(plural):

@@ -64,9 +64,7 @@ class ReplicaSets:
             hands.tell(replicaset, "Normal", "SuccessfulDelete", message)
         return None
 
-    def _create(
-        self, replicaset: Obj, count: int, now: float, hands: Hands
-    ) -> ApiError | None:
+    def _create(self, replicaset: Obj, count: int, now: float, hands: Hands) -> ApiError | None:
         uid = replicaset["metadata"]["uid"]
         if now < self._patience.until(uid):
             hands.again_at(self._patience.until(uid))
@@ -121,9 +119,7 @@ def _available_at(replicaset: Obj, pod: Obj) -> float:
     return since + float(seconds) if seconds else 0.0
 
 
-def _wake_for_availability(
-    replicaset: Obj, pods: list[Obj], now: float, hands: Hands
-) -> None:
+def _wake_for_availability(replicaset: Obj, pods: list[Obj], now: float, hands: Hands) -> None:
     for pod in pods:
         when = _available_at(replicaset, pod) if is_ready(pod) else 0.0
         if when > now:
@@ -131,7 +127,7 @@ def _wake_for_availability(
 
 
 def _usefulness(pod: Obj) -> tuple[bool, bool, bool, float]:
-    """Order pods by how little is lost with them: not placed, not running, not ready, newest first."""
+    """Order pods by how little is lost: not placed, not running, not ready, newest first."""
     return (
         bool(pod["spec"].get("nodeName")),
         pod.get("status", {}).get("phase") == "Running",

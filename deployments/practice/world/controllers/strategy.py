@@ -29,7 +29,7 @@ def unavailable(deployment: Obj) -> int:
     found = _share(value, deployment, round_up=False)
     if found == 0 and surge(deployment) == 0:
         found = 1
-    return min(found, wanted)
+    return min(found, int(wanted))
 
 
 def is_recreate(deployment: Obj) -> bool:
@@ -39,5 +39,5 @@ def is_recreate(deployment: Obj) -> bool:
 def _share(value: int | str, deployment: Obj, *, round_up: bool) -> int:
     if isinstance(value, int):
         return value
-    exact = deployment["spec"]["replicas"] * int(value.rstrip("%")) / 100
+    exact = float(deployment["spec"]["replicas"]) * int(value.rstrip("%")) / 100
     return math.ceil(exact) if round_up else math.floor(exact)

@@ -1,4 +1,6 @@
-"""One container of a pod as its kubelet knows it: the state it is in, and how that reads in a status."""
+"""One container of a pod as its kubelet knows it: the state it is in, and how that reads in a
+status.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +36,12 @@ class Step(StrEnum):
     RUNNING = "running"
     EXITED = "exited"
     OVER = "over"
+
+
+def doubled(times: int) -> float:
+    """Return the first back-off doubled so many times, up to the longest."""
+    # Beyond twenty the number would only grow too large to compute.
+    return min(FIRST_BACK_OFF * float(2 ** min(times, 20)), LONGEST_BACK_OFF)
 
 
 @dataclass
@@ -85,7 +93,11 @@ class Container:
 
     def watch(self, since: float) -> None:
         """Set up the probes of a container that runs since then."""
-        names = {"Startup": "startupProbe", "Readiness": "readinessProbe", "Liveness": "livenessProbe"}
+        names = {
+            "Startup": "startupProbe",
+            "Readiness": "readinessProbe",
+            "Liveness": "livenessProbe",
+        }
         self.probes = [
             Probe.of(kind, self.spec[field], since)
             for kind, field in names.items()
@@ -157,10 +169,10 @@ class Container:
         """Return how long to wait before the next start: nothing, 10 s, 20 s, up to 5 min."""
         if self.crashes <= 1:
             return 0.0
-        return min(FIRST_BACK_OFF * 2 ** (self.crashes - 2), LONGEST_BACK_OFF)
+        return doubled(self.crashes - 2)
 
     def pull_back_off(self) -> float:
-        return min(FIRST_BACK_OFF * 2 ** (self.pulls_failed - 1), LONGEST_BACK_OFF)
+        return doubled(self.pulls_failed - 1)
 
     def last_end(self) -> float:
         ended = self.state.get("terminated") or self.last_state.get("terminated")

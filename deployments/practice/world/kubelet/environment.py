@@ -1,4 +1,4 @@
-"""The environment and arguments of a container, from its spec, Secrets, ConfigMaps and its own pod."""
+"""The environment and arguments of a container, from Secrets, ConfigMaps and its pod."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ def environment(pod: Obj, container: Obj, image: Image, view: View) -> dict[str,
 
 
 def check_user(pod: Obj, container: Obj) -> None:
-    """Raise ConfigProblem where the user breaks `runAsNonRoot`. The images run as an ordinary user."""
+    """Raise ConfigProblem where the user breaks `runAsNonRoot`.
+
+    The images run as an ordinary user.
+    """
     of_pod = pod["spec"].get("securityContext") or {}
     context = {**of_pod, **(container.get("securityContext") or {})}
     if context.get("runAsNonRoot") and context.get("runAsUser", NOBODY) == 0:

@@ -1,4 +1,7 @@
-"""Pulling images: which ones there are, and containerd's words when there is none. Back-off is the container's matter."""
+"""Pulling images: which ones there are, and containerd's words when there is none.
+
+Back-off is the container's matter.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +82,8 @@ def _why_invalid(text: str) -> str:
 
 def invalid_name(text: str, problem: InvalidName) -> str:
     """Return the kubelet's sentence for a name that is none."""
-    return f'Failed to apply default image tag "{text}": couldn\'t parse image name "{text}": {problem}'
+    unread = f'couldn\'t parse image name "{text}"'
+    return f'Failed to apply default image tag "{text}": {unread}: {problem}'
 
 
 def pull(reference: Reference, lookup: Lookup, reach: Reach) -> Image:
@@ -107,7 +111,7 @@ def _is_local(host: str) -> bool:
 
 
 def reach_by_dialling(host: str) -> str:
-    """Ask this machine whether a local registry listens; the practice cluster knows no other hosts."""
+    """Ask this machine whether a local registry listens; no other hosts are known."""
     name, _, port = host.partition(":")
     if not _is_local(host):
         registry = "registry-1.docker.io" if host == DOCKER_HUB else name

@@ -1,4 +1,7 @@
-"""One kubelet: the pods of its node. What happens to each is in pod; which pods there are is the store's matter."""
+"""One kubelet: the pods of its node.
+
+What happens to each is in pod; which pods there are is the store's matter.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,9 @@ SEEN_AFTER = 0.05
 
 
 class Kubelet:
-    """Keeps one node's pods as they should be; its memory is rebuilt from the store after a restart."""
+    """Keeps one node's pods as they should be; its memory is rebuilt from the store after a
+    restart.
+    """
 
     def __init__(self, name: str, lookup: Lookup, reach: Reach, ask: Callable[[str], Ask]) -> None:
         self.name = name
@@ -104,7 +109,6 @@ class Kubelet:
             if self._last_address >= FIRST_ADDRESS and found not in used:
                 return found
         return f"{self._network}.{LAST_ADDRESS}"
-
 
     def containers_of(self, pod: Obj, view: View) -> list[Container]:
         """Return the containers of a pod that is not looked after any more, for their output."""

@@ -85,7 +85,9 @@ def program_of(pod: Obj, container: Container, started_at: float, view: View) ->
 def _previous(
     pod: Obj, container: Container, view: View
 ) -> tuple[Program, Exit, float | None] | None:
-    """Return the run that ended last, for its output; whole seconds are too coarse for a program that ended itself."""
+    """Return the run that ended last, for its output; whole seconds are too coarse for a program
+    that ended itself.
+    """
     ended = container.state.get("terminated") or container.last_state.get("terminated")
     if not ended or not ended.get("startedAt") or ended["reason"] == "StartError":
         return None

@@ -1,6 +1,7 @@
 """One pod on its node, step by step: sandbox, pull, start, probes, crashes, stop, end.
 
-Each step happens at its time and says when the next is due; how long things take is from the real cluster.
+Each step happens at its time and says when the next is due; how long things take is from the real
+cluster.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ REMOVED_AFTER = 0.7
 
 @dataclass(frozen=True)
 class Node:
-    """What a pod needs of its node: images already there, the registries, and a way to ask a port."""
+    """What a pod needs of its node: images that it has, the registries, a way to ask a port."""
 
     host_ip: str
     lookup: Lookup
@@ -143,7 +144,7 @@ class PodRun:
     def _restarts(self, container: Container) -> bool:
         policy = self.pod["spec"].get("restartPolicy", "Always")
         ended = container.state.get("terminated") or container.last_state["terminated"]
-        return policy == "Always" or (policy == "OnFailure" and ended["exitCode"] != 0)
+        return bool(policy == "Always" or (policy == "OnFailure" and ended["exitCode"]))
 
     def _wait_in_crash_loop(self, container: Container, resume: float, now: float) -> None:
         if "terminated" in container.state:

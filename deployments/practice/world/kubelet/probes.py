@@ -1,4 +1,6 @@
-"""Probes of a container: when the next one is due, what it says, and what the count of answers means."""
+"""Probes of a container: when the next one is due, what it says, and what the count of answers
+means.
+"""
 
 from __future__ import annotations
 

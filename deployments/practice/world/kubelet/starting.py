@@ -1,4 +1,6 @@
-"""From nothing to a running container: the image, its configuration, the start, and every way that fails."""
+"""From nothing to a running container: the image, its configuration, the start, and every way that
+fails.
+"""
 
 from __future__ import annotations
 

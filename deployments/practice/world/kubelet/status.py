@@ -1,4 +1,6 @@
-"""The status of a pod from the state of its containers: phase and conditions in the kubelet's words."""
+"""The status of a pod from the state of its containers: phase and conditions in the kubelet's
+words.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ Obj = dict[str, Any]
 
 @dataclass(frozen=True)
 class Seen:
-    """What the kubelet knows beyond the containers. `final`: the sandbox is gone, nothing starts again."""
+    """What the kubelet knows beyond the containers.
+
+    `final`: the sandbox is gone, nothing starts again.
+    """
 
     ip: str
     host_ip: str
@@ -93,7 +98,7 @@ def _conditions(
     ]
 
 
-def _condition(pod: Obj, kind: str, holds: bool, said: Obj, now: float) -> Obj:  # noqa: FBT001
+def _condition(pod: Obj, kind: str, holds: bool, said: Obj, now: float) -> Obj:
     old = condition(pod, kind)
     status = "True" if holds else "False"
     since = timestamp(now)

@@ -1,4 +1,6 @@
-"""Stopping: the hook before it, the signal, the end of patience; for a whole pod or to restart one container."""
+"""Stopping: the hook before it, the signal, the end of patience; for a whole pod or to restart one
+container.
+"""
 
 from __future__ import annotations
 
