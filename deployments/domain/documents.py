@@ -5,7 +5,7 @@ What the fields mean is in `settings` and `variables`; here are only their types
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,19 @@ def _json_word(value: object) -> str:
             return "an object"
 
 
+def unquoted(value: object) -> str:
+    """Return what kind of thing was sent without repeating it: it may be a secret."""
+    match value:
+        case bool():
+            return "true or false"
+        case str():
+            return "a text"
+        case int() | float():
+            return "a number"
+        case _:
+            return _json_word(value)
+
+
 def text_problem(text: str) -> str | None:
     """Return why a text cannot be stored or handed to a container, as the end of a sentence."""
     if "\0" in text:
@@ -57,7 +70,8 @@ def text_problem(text: str) -> str | None:
 
 @dataclass(frozen=True)
 class Reader:
-    """One JSON object. `owner` names it in sentences, empty for the whole document.
+    """One JSON object. `owner` names it in sentences, empty for the whole document; `say` puts a
+    wrong value into words.
 
     Every method returns the field's value, or what stands for it after it has noted a problem, so
     that reading goes on and all problems are found.
@@ -67,6 +81,7 @@ class Reader:
     pointer: str
     owner: str
     problems: list[Problem]
+    say: Callable[[object], str] = quoted
 
     def note(self, name: str, detail: str) -> None:
         """Keep a problem of one field."""
@@ -89,7 +104,7 @@ class Reader:
             return int(value)
         self.note(
             name,
-            f"{self.named(name)} is a whole number {allowed}; this is {quoted(value)}.",
+            f"{self.named(name)} is a whole number {allowed}; this is {self.say(value)}.",
         )
         return default
 
@@ -103,7 +118,7 @@ class Reader:
         """Return true or false; absent is false."""
         value = self.fields.get(name, False)
         if not isinstance(value, bool):
-            self.note(name, f"{self.named(name)} is true or false; this is {quoted(value)}.")
+            self.note(name, f"{self.named(name)} is true or false; this is {self.say(value)}.")
         return value is True
 
     def text(self, name: str) -> str:
@@ -111,7 +126,7 @@ class Reader:
         value = self.fields.get(name)
         if isinstance(value, str):
             return value
-        what = "is missing" if name not in self.fields else f"is a text; this is {quoted(value)}"
+        what = "is missing" if name not in self.fields else f"is a text; this is {self.say(value)}"
         self.note(name, f"{self.named(name)} {what}.")
         return ""
 
@@ -133,15 +148,15 @@ class Reader:
         value = self.fields.get(name, [])
         if isinstance(value, list):
             return value
-        self.note(name, f"{self.named(name)} is a list; this is {quoted(value)}.")
+        self.note(name, f"{self.named(name)} is a list; this is {self.say(value)}.")
         return []
 
     def inner(self, name: str, value: object, *, pointer: str, owner: str) -> Reader | None:
         """Return the reader of an object inside this one, None after noting that it is none."""
         if isinstance(value, dict):
-            return Reader(value, self.pointer + pointer, owner, self.problems)
+            return Reader(value, self.pointer + pointer, owner, self.problems, self.say)
         self.problems.append(
-            Problem(self.pointer + pointer, f"{name} is an object; this is {quoted(value)}.")
+            Problem(self.pointer + pointer, f"{name} is an object; this is {self.say(value)}.")
         )
         return None
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from deployments.domain import limits
-from deployments.domain.documents import REFERENCE, Reader, quoted, text_problem
+from deployments.domain.documents import REFERENCE, Reader, quoted, text_problem, unquoted
 from deployments.domain.errors import Invalid, Problem
 from deployments.domain.process_settings import REFERENCES_LATER
 
@@ -38,7 +38,9 @@ def parse_variables(document: object, *, stored: Mapping[str, int]) -> tuple[Var
     """
     problems: list[Problem] = []
     sent = _sent(document, problems)
-    found = tuple(_read(Reader(sent, "/variables", "", problems), key, stored) for key in sent)
+    found = tuple(
+        _read(Reader(sent, "/variables", "", problems, unquoted), key, stored) for key in sent
+    )
     _check_sizes(found, stored, problems)
     if problems:
         raise Invalid(*problems)
@@ -47,11 +49,11 @@ def parse_variables(document: object, *, stored: Mapping[str, int]) -> tuple[Var
 
 def _sent(document: object, problems: list[Problem]) -> dict[str, object]:
     if not isinstance(document, dict):
-        raise Invalid.field("", f"Variables are a JSON object; this is {quoted(document)}.")
+        raise Invalid.field("", f"Variables are a JSON object; this is {unquoted(document)}.")
     Reader(document, "", "", problems).only(("variables",))
     sent = document.get("variables")
     if not isinstance(sent, dict):
-        what = quoted(sent) if "variables" in document else "missing"
+        what = unquoted(sent) if "variables" in document else "missing"
         problems.append(
             Problem("/variables", f"variables is an object of key and value; this is {what}.")
         )

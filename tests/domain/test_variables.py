@@ -112,6 +112,24 @@ def test_every_problem_is_named_at_once() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        "s3cr3t",
+        {"variables": "s3cr3t"},
+        variables(KEY="s3cr3t"),
+        variables(KEY={"value": 5317}),
+        variables(KEY={"value": "x", "secret": "s3cr3t"}),
+        variables(KEY={"value": ["s3cr3t"], "secret": True}),
+    ],
+)
+def test_a_secret_in_the_wrong_place_is_not_repeated(document: object) -> None:
+    told = str(problems(document))
+
+    assert "s3cr3t" not in told
+    assert "5317" not in told
+
+
 @given(st.text(min_size=9, alphabet=st.characters(categories=["Lu", "Nd"])))
 def test_no_sentence_and_no_representation_repeats_a_secret(secret: str) -> None:
     sent = variables(A={"value": f"{secret}\0", "secret": True})

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from deployments.actions.environments import Binding
+from deployments.agent.kubeconfig import NotUsable
 from deployments.domain.errors import Invalid, Refused
 from deployments.management import demo_clusters, demo_people, demo_shop
 from deployments.management.demo_people import Account
@@ -44,7 +45,7 @@ class Command(BaseCommand):
             filled = self._fill(given, _accounts(given.output))
         except Invalid as invalid:
             raise CommandError(str(invalid)) from invalid
-        except (Refused, demo_clusters.NotUsable, demo_people.SomebodyElse) as refused:
+        except (Refused, NotUsable, demo_people.SomebodyElse) as refused:
             raise CommandError(str(refused)) from refused
         self._hand_out(filled, given.output)
 
