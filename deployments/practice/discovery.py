@@ -45,6 +45,8 @@ SUBRESOURCE_VERBS = {
 
 def discovery(path: str) -> Response | None:
     """Return the answer to a path that is not about objects, None when it is another one."""
+    # Clients ask for both `/version` and `/version/`.
+    path = path.rstrip("/")
     if path in HEALTH_PATHS:
         return Response(200, b"ok", "text/plain; charset=utf-8")
     if path == "/version":

@@ -82,6 +82,7 @@ def test_discovery_names_what_is_served(cluster: Cluster) -> None:
     assert {"deployments", "deployments/scale"} <= {found["name"] for found in resources}
     assert {"apps", "batch", "discovery.k8s.io", "authorization.k8s.io"} <= set(groups)
     assert cluster.get("/version").body["gitVersion"] == "v1.34.4"
+    assert cluster.get("/version/").body == cluster.get("/version").body
     assert cluster.get("/readyz").body == "ok"
 
 
