@@ -13,450 +13,1017 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Cluster',
+            name="Cluster",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.CharField(max_length=30, unique=True)),
-                ('uid', models.CharField(max_length=64, unique=True)),
-                ('version', models.CharField(max_length=40)),
-                ('heartbeat_at', models.DateTimeField(null=True)),
-                ('unreachable_since', models.DateTimeField(null=True)),
-                ('unreachable_reason', models.CharField(blank=True, max_length=300)),
-                ('looked_at', models.DateTimeField(null=True)),
-                ('lease_token', models.CharField(blank=True, max_length=32)),
-                ('lease_until', models.DateTimeField(null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.CharField(max_length=30, unique=True)),
+                ("uid", models.CharField(max_length=64, unique=True)),
+                ("version", models.CharField(max_length=40)),
+                ("heartbeat_at", models.DateTimeField(null=True)),
+                ("unreachable_since", models.DateTimeField(null=True)),
+                ("unreachable_reason", models.CharField(blank=True, max_length=300)),
+                ("looked_at", models.DateTimeField(null=True)),
+                ("lease_token", models.CharField(blank=True, max_length=32)),
+                ("lease_until", models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Slot',
+            name="Slot",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('settings', models.JSONField()),
-                ('settings_version', models.PositiveIntegerField(default=1)),
-                ('generation', models.PositiveIntegerField(default=0)),
-                ('fence', models.PositiveIntegerField(default=0)),
-                ('releases_made', models.PositiveIntegerField(default=0)),
-                ('unsettled', models.BooleanField(default=False)),
-                ('card_version', models.PositiveIntegerField(default=0)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("settings", models.JSONField()),
+                ("settings_version", models.PositiveIntegerField(default=1)),
+                ("generation", models.PositiveIntegerField(default=0)),
+                ("fence", models.PositiveIntegerField(default=0)),
+                ("releases_made", models.PositiveIntegerField(default=0)),
+                ("unsettled", models.BooleanField(default=False)),
+                ("card_version", models.PositiveIntegerField(default=0)),
             ],
         ),
         migrations.CreateModel(
-            name='Release',
+            name="Release",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('image', models.CharField(max_length=400)),
-                ('digest', models.CharField(blank=True, max_length=71)),
-                ('config', models.JSONField(null=True)),
-                ('created_at', models.DateTimeField()),
-                ('healthy_at', models.DateTimeField(null=True)),
-                ('retired_at', models.DateTimeField(null=True)),
-                ('removed_at', models.DateTimeField(null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("image", models.CharField(max_length=400)),
+                ("digest", models.CharField(blank=True, max_length=71)),
+                ("config", models.JSONField(null=True)),
+                ("created_at", models.DateTimeField()),
+                ("healthy_at", models.DateTimeField(null=True)),
+                ("retired_at", models.DateTimeField(null=True)),
+                ("removed_at", models.DateTimeField(null=True)),
             ],
             options={
-                'ordering': ['-number'],
+                "ordering": ["-number"],
             },
         ),
         migrations.CreateModel(
-            name='Variable',
+            name="Variable",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=128)),
-                ('value', models.TextField(blank=True)),
-                ('secret', models.BooleanField(default=False)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=128)),
+                ("value", models.TextField(blank=True)),
+                ("secret", models.BooleanField(default=False)),
             ],
             options={
-                'ordering': ['key'],
+                "ordering": ["key"],
             },
         ),
         migrations.CreateModel(
-            name='Service',
+            name="Service",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.CharField(max_length=30)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.CharField(max_length=30)),
             ],
             options={
-                'ordering': ['slug'],
+                "ordering": ["slug"],
             },
         ),
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('username', models.CharField(error_messages={'unique': 'A user with that username already exists.'}, help_text='Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.', max_length=150, unique=True, validators=[django.contrib.auth.validators.UnicodeUsernameValidator()], verbose_name='username')),
-                ('first_name', models.CharField(blank=True, max_length=150, verbose_name='first name')),
-                ('last_name', models.CharField(blank=True, max_length=150, verbose_name='last name')),
-                ('email', models.EmailField(blank=True, max_length=254, verbose_name='email address')),
-                ('is_staff', models.BooleanField(default=False, help_text='Designates whether the user can log into this admin site.', verbose_name='staff status')),
-                ('is_active', models.BooleanField(default=True, help_text='Designates whether this user should be treated as active. Unselect this instead of deleting accounts.', verbose_name='active')),
-                ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                (
+                    "last_login",
+                    models.DateTimeField(blank=True, null=True, verbose_name="last login"),
+                ),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "username",
+                    models.CharField(
+                        error_messages={"unique": "A user with that username already exists."},
+                        help_text="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
+                        max_length=150,
+                        unique=True,
+                        validators=[django.contrib.auth.validators.UnicodeUsernameValidator()],
+                        verbose_name="username",
+                    ),
+                ),
+                (
+                    "first_name",
+                    models.CharField(blank=True, max_length=150, verbose_name="first name"),
+                ),
+                (
+                    "last_name",
+                    models.CharField(blank=True, max_length=150, verbose_name="last name"),
+                ),
+                (
+                    "email",
+                    models.EmailField(blank=True, max_length=254, verbose_name="email address"),
+                ),
+                (
+                    "is_staff",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates whether the user can log into this admin site.",
+                        verbose_name="staff status",
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
+                        verbose_name="active",
+                    ),
+                ),
+                (
+                    "date_joined",
+                    models.DateTimeField(
+                        default=django.utils.timezone.now, verbose_name="date joined"
+                    ),
+                ),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'user',
-                'verbose_name_plural': 'users',
-                'abstract': False,
+                "verbose_name": "user",
+                "verbose_name_plural": "users",
+                "abstract": False,
             },
             managers=[
-                ('objects', django.contrib.auth.models.UserManager()),
+                ("objects", django.contrib.auth.models.UserManager()),
             ],
         ),
         migrations.CreateModel(
-            name='ClusterCredential',
+            name="ClusterCredential",
             fields=[
-                ('cluster', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='credential', serialize=False, to='deployments.cluster')),
-                ('ciphertext', models.BinaryField()),
+                (
+                    "cluster",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="credential",
+                        serialize=False,
+                        to="deployments.cluster",
+                    ),
+                ),
+                ("ciphertext", models.BinaryField()),
             ],
         ),
         migrations.CreateModel(
-            name='Deployment',
+            name="Deployment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(default='deploy', max_length=10)),
-                ('state', models.CharField(max_length=20)),
-                ('state_since', models.DateTimeField()),
-                ('route', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=20), size=None)),
-                ('blocker', models.CharField(blank=True, max_length=30)),
-                ('what', models.TextField(blank=True)),
-                ('leaves', models.TextField(blank=True)),
-                ('do', models.TextField(blank=True)),
-                ('cause', models.CharField(blank=True, max_length=15)),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('reason', models.CharField(blank=True, max_length=500)),
-                ('created_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('past_point_of_no_return', models.BooleanField(default=False)),
-                ('verdict_blocker', models.CharField(blank=True, max_length=30)),
-                ('verdict_what', models.TextField(blank=True)),
-                ('verdict_leaves', models.TextField(blank=True)),
-                ('verdict_do', models.TextField(blank=True)),
-                ('way_back_given_up_at', models.DateTimeField(null=True)),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('superseded_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='superseded', to='deployments.deployment')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(default="deploy", max_length=10)),
+                ("state", models.CharField(max_length=20)),
+                ("state_since", models.DateTimeField()),
+                (
+                    "route",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=20), size=None
+                    ),
+                ),
+                ("blocker", models.CharField(blank=True, max_length=30)),
+                ("what", models.TextField(blank=True)),
+                ("leaves", models.TextField(blank=True)),
+                ("do", models.TextField(blank=True)),
+                ("cause", models.CharField(blank=True, max_length=15)),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("reason", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(null=True)),
+                ("past_point_of_no_return", models.BooleanField(default=False)),
+                ("verdict_blocker", models.CharField(blank=True, max_length=30)),
+                ("verdict_what", models.TextField(blank=True)),
+                ("verdict_leaves", models.TextField(blank=True)),
+                ("verdict_do", models.TextField(blank=True)),
+                ("way_back_given_up_at", models.DateTimeField(null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "superseded_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="superseded",
+                        to="deployments.deployment",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='DeploymentJob',
+            name="DeploymentJob",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=63)),
-                ('uid', models.CharField(max_length=64)),
-                ('deployment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='jobs', to='deployments.deployment')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=63)),
+                ("uid", models.CharField(max_length=64)),
+                (
+                    "deployment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="jobs",
+                        to="deployments.deployment",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Environment',
+            name="Environment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.CharField(max_length=30)),
-                ('position', models.PositiveSmallIntegerField(default=0)),
-                ('namespace', models.CharField(max_length=63)),
-                ('default_registry', models.CharField(blank=True, max_length=255)),
-                ('cluster', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='environments', to='deployments.cluster')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.CharField(max_length=30)),
+                ("position", models.PositiveSmallIntegerField(default=0)),
+                ("namespace", models.CharField(max_length=63)),
+                ("default_registry", models.CharField(blank=True, max_length=255)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="environments",
+                        to="deployments.cluster",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position', 'slug'],
+                "ordering": ["position", "slug"],
             },
         ),
         migrations.CreateModel(
-            name='Installation',
+            name="Installation",
             fields=[
-                ('id', models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
-                ('token', models.CharField(default=deployments.models.installation.new_installation_id, editable=False, max_length=63)),
+                (
+                    "id",
+                    models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False),
+                ),
+                (
+                    "token",
+                    models.CharField(
+                        default=deployments.models.installation.new_installation_id,
+                        editable=False,
+                        max_length=63,
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='only_one_installation')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("id", 1)), name="only_one_installation"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.PositiveSmallIntegerField(choices=[(1, 'viewer'), (2, 'engineer'), (3, 'on-call'), (4, 'owner')])),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "role",
+                    models.PositiveSmallIntegerField(
+                        choices=[(1, "viewer"), (2, "engineer"), (3, "on-call"), (4, "owner")]
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Observation',
+            name="Observation",
             fields=[
-                ('slot', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='observation', serialize=False, to='deployments.slot')),
-                ('generation', models.PositiveIntegerField()),
-                ('observed_at', models.DateTimeField()),
-                ('ready', models.PositiveIntegerField(default=0)),
-                ('desired', models.PositiveIntegerField(default=0)),
-                ('rolling', models.BooleanField(default=False)),
-                ('detail', models.CharField(blank=True, max_length=500)),
-                ('scaled_by_hand', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=60), default=list, size=None)),
+                (
+                    "slot",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="observation",
+                        serialize=False,
+                        to="deployments.slot",
+                    ),
+                ),
+                ("generation", models.PositiveIntegerField()),
+                ("observed_at", models.DateTimeField()),
+                ("ready", models.PositiveIntegerField(default=0)),
+                ("desired", models.PositiveIntegerField(default=0)),
+                ("rolling", models.BooleanField(default=False)),
+                ("detail", models.CharField(blank=True, max_length=500)),
+                (
+                    "scaled_by_hand",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=60), default=list, size=None
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='slot',
-            name='environment',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='slots', to='deployments.environment'),
+            model_name="slot",
+            name="environment",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="slots",
+                to="deployments.environment",
+            ),
         ),
         migrations.AddField(
-            model_name='deployment',
-            name='slot',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='deployments', to='deployments.slot'),
+            model_name="deployment",
+            name="slot",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="deployments",
+                to="deployments.slot",
+            ),
         ),
         migrations.CreateModel(
-            name='Organization',
+            name="Organization",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(unique=True)),
-                ('name', models.CharField(max_length=100)),
-                ('members', models.ManyToManyField(related_name='organizations', through='deployments.Membership', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(unique=True)),
+                ("name", models.CharField(max_length=100)),
+                (
+                    "members",
+                    models.ManyToManyField(
+                        related_name="organizations",
+                        through="deployments.Membership",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='membership',
-            name='organization',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='deployments.organization'),
+            model_name="membership",
+            name="organization",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="memberships",
+                to="deployments.organization",
+            ),
         ),
         migrations.CreateModel(
-            name='Project',
+            name="Project",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.CharField(max_length=30, unique=True)),
-                ('organization', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='projects', to='deployments.organization')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.CharField(max_length=30, unique=True)),
+                (
+                    "organization",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="projects",
+                        to="deployments.organization",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='environment',
-            name='project',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='environments', to='deployments.project'),
+            model_name="environment",
+            name="project",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="environments",
+                to="deployments.project",
+            ),
         ),
         migrations.AddField(
-            model_name='slot',
-            name='active_release',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='deployments.release'),
+            model_name="slot",
+            name="active_release",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="deployments.release",
+            ),
         ),
         migrations.AddField(
-            model_name='slot',
-            name='serving_release',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='deployments.release'),
+            model_name="slot",
+            name="serving_release",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="deployments.release",
+            ),
         ),
         migrations.AddField(
-            model_name='release',
-            name='slot',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='deployments.slot'),
+            model_name="release",
+            name="slot",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="releases",
+                to="deployments.slot",
+            ),
         ),
         migrations.AddField(
-            model_name='deployment',
-            name='previous_release',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='deployments.release'),
+            model_name="deployment",
+            name="previous_release",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="deployments.release",
+            ),
         ),
         migrations.AddField(
-            model_name='deployment',
-            name='release',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='deployments', to='deployments.release'),
+            model_name="deployment",
+            name="release",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="deployments",
+                to="deployments.release",
+            ),
         ),
         migrations.CreateModel(
-            name='ReleaseSecret',
+            name="ReleaseSecret",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=128)),
-                ('ciphertext', models.BinaryField()),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='secrets', to='deployments.release')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=128)),
+                ("ciphertext", models.BinaryField()),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="secrets",
+                        to="deployments.release",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='SecretValue',
+            name="SecretValue",
             fields=[
-                ('variable', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='secret_value', serialize=False, to='deployments.variable')),
-                ('ciphertext', models.BinaryField()),
+                (
+                    "variable",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="secret_value",
+                        serialize=False,
+                        to="deployments.variable",
+                    ),
+                ),
+                ("ciphertext", models.BinaryField()),
             ],
         ),
         migrations.AddField(
-            model_name='variable',
-            name='slot',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='variables', to='deployments.slot'),
+            model_name="variable",
+            name="slot",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="variables",
+                to="deployments.slot",
+            ),
         ),
         migrations.AddField(
-            model_name='slot',
-            name='service',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='slots', to='deployments.service'),
+            model_name="slot",
+            name="service",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="slots",
+                to="deployments.service",
+            ),
         ),
         migrations.AddField(
-            model_name='service',
-            name='project',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='services', to='deployments.project'),
+            model_name="service",
+            name="project",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="services",
+                to="deployments.project",
+            ),
         ),
         migrations.CreateModel(
-            name='Token',
+            name="Token",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('created_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField()),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("created_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField()),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tokens",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='CauseClock',
+            name="CauseClock",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('cause', models.CharField(max_length=40)),
-                ('subject', models.CharField(blank=True, max_length=100)),
-                ('mark', models.CharField(blank=True, max_length=300)),
-                ('detail', models.CharField(blank=True, max_length=300)),
-                ('since', models.DateTimeField()),
-                ('last_seen', models.DateTimeField()),
-                ('unseen_seconds', models.FloatField(default=0.0)),
-                ('deployment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='clocks', to='deployments.deployment')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("cause", models.CharField(max_length=40)),
+                ("subject", models.CharField(blank=True, max_length=100)),
+                ("mark", models.CharField(blank=True, max_length=300)),
+                ("detail", models.CharField(blank=True, max_length=300)),
+                ("since", models.DateTimeField()),
+                ("last_seen", models.DateTimeField()),
+                ("unseen_seconds", models.FloatField(default=0.0)),
+                (
+                    "deployment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="clocks",
+                        to="deployments.deployment",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('deployment', 'cause', 'subject'), name='one_clock_per_cause')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("deployment", "cause", "subject"), name="one_clock_per_cause"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='DeploymentEvent',
+            name="DeploymentEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('at', models.DateTimeField()),
-                ('kind', models.CharField(choices=[('move', 'Move'), ('blocker', 'Blocker'), ('note', 'Note')], max_length=10)),
-                ('from_state', models.CharField(blank=True, max_length=20)),
-                ('to_state', models.CharField(blank=True, max_length=20)),
-                ('actor_kind', models.CharField(max_length=10)),
-                ('actor_name', models.CharField(max_length=150)),
-                ('cause', models.CharField(blank=True, max_length=15)),
-                ('blocker', models.CharField(blank=True, max_length=30)),
-                ('message', models.TextField(blank=True)),
-                ('deployment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='events', to='deployments.deployment')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("at", models.DateTimeField()),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("move", "Move"), ("blocker", "Blocker"), ("note", "Note")],
+                        max_length=10,
+                    ),
+                ),
+                ("from_state", models.CharField(blank=True, max_length=20)),
+                ("to_state", models.CharField(blank=True, max_length=20)),
+                ("actor_kind", models.CharField(max_length=10)),
+                ("actor_name", models.CharField(max_length=150)),
+                ("cause", models.CharField(blank=True, max_length=15)),
+                ("blocker", models.CharField(blank=True, max_length=30)),
+                ("message", models.TextField(blank=True)),
+                (
+                    "deployment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="events",
+                        to="deployments.deployment",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['number'],
-                'constraints': [models.UniqueConstraint(fields=('deployment', 'number'), name='events_are_numbered_in_order')],
+                "ordering": ["number"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("deployment", "number"), name="events_are_numbered_in_order"
+                    )
+                ],
             },
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='deploymentevent',
-            trigger=pgtrigger.compiler.Trigger(name='events_are_append_only', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;", hash='5bcec5af6067842b5175b1616a120c55155c6537', operation='UPDATE OR DELETE', pgid='pgtrigger_events_are_append_only_9be5e', table='deployments_deploymentevent', when='BEFORE')),
+            model_name="deploymentevent",
+            trigger=pgtrigger.compiler.Trigger(
+                name="events_are_append_only",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;",
+                    hash="5bcec5af6067842b5175b1616a120c55155c6537",
+                    operation="UPDATE OR DELETE",
+                    pgid="pgtrigger_events_are_append_only_9be5e",
+                    table="deployments_deploymentevent",
+                    when="BEFORE",
+                ),
+            ),
         ),
         migrations.AddConstraint(
-            model_name='deploymentjob',
-            constraint=models.UniqueConstraint(fields=('deployment', 'name'), name='a_job_is_made_once'),
+            model_name="deploymentjob",
+            constraint=models.UniqueConstraint(
+                fields=("deployment", "name"), name="a_job_is_made_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('organization', 'user'), name='one_membership_per_person'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(
+                fields=("organization", "user"), name="one_membership_per_person"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', [1, 2, 3, 4])), name='role_is_a_members_role'),
+            model_name="membership",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("role__in", [1, 2, 3, 4])), name="role_is_a_members_role"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='environment',
-            constraint=models.UniqueConstraint(fields=('project', 'slug'), name='environment_slug_unique_in_project'),
+            model_name="environment",
+            constraint=models.UniqueConstraint(
+                fields=("project", "slug"), name="environment_slug_unique_in_project"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='environment',
-            constraint=models.UniqueConstraint(fields=('cluster', 'namespace'), name='namespace_belongs_to_one_environment'),
+            model_name="environment",
+            constraint=models.UniqueConstraint(
+                fields=("cluster", "namespace"), name="namespace_belongs_to_one_environment"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(fields=('slot', 'number'), name='release_number_unique_in_slot'),
+            model_name="release",
+            constraint=models.UniqueConstraint(
+                fields=("slot", "number"), name="release_number_unique_in_slot"
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='release',
-            trigger=pgtrigger.compiler.Trigger(name='digest_is_written_once', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."digest" IS DISTINCT FROM (NEW."digest") AND NOT (OLD."digest" = \'\'))', func="RAISE EXCEPTION 'a release''s digest is written once';", hash='41aa54acf31ad9717d187de9a00108e5386a7077', operation='UPDATE', pgid='pgtrigger_digest_is_written_once_efc83', table='deployments_release', when='BEFORE')),
+            model_name="release",
+            trigger=pgtrigger.compiler.Trigger(
+                name="digest_is_written_once",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    condition='WHEN (OLD."digest" IS DISTINCT FROM (NEW."digest") AND NOT (OLD."digest" = \'\'))',
+                    func="RAISE EXCEPTION 'a release''s digest is written once';",
+                    hash="41aa54acf31ad9717d187de9a00108e5386a7077",
+                    operation="UPDATE",
+                    pgid="pgtrigger_digest_is_written_once_efc83",
+                    table="deployments_release",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='release',
-            trigger=pgtrigger.compiler.Trigger(name='config_is_written_once', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."config" IS DISTINCT FROM (NEW."config") AND OLD."config" IS NOT NULL)', func="RAISE EXCEPTION 'a release''s configuration is written once';", hash='9efe833fa74c5c1dbcadeb51cb8ae0588d63a5b4', operation='UPDATE', pgid='pgtrigger_config_is_written_once_7baf1', table='deployments_release', when='BEFORE')),
+            model_name="release",
+            trigger=pgtrigger.compiler.Trigger(
+                name="config_is_written_once",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    condition='WHEN (OLD."config" IS DISTINCT FROM (NEW."config") AND OLD."config" IS NOT NULL)',
+                    func="RAISE EXCEPTION 'a release''s configuration is written once';",
+                    hash="9efe833fa74c5c1dbcadeb51cb8ae0588d63a5b4",
+                    operation="UPDATE",
+                    pgid="pgtrigger_config_is_written_once_7baf1",
+                    table="deployments_release",
+                    when="BEFORE",
+                ),
+            ),
         ),
         migrations.AddIndex(
-            model_name='deployment',
-            index=models.Index(fields=['slot', '-id'], name='newest_of_a_slot'),
+            model_name="deployment",
+            index=models.Index(fields=["slot", "-id"], name="newest_of_a_slot"),
         ),
         migrations.AddIndex(
-            model_name='deployment',
-            index=models.Index(condition=models.Q(('state__in', ['cancelled', 'failed', 'healthy', 'rejected', 'superseded']), _negated=True), fields=['slot'], name='open_deployments'),
+            model_name="deployment",
+            index=models.Index(
+                condition=models.Q(
+                    ("state__in", ["cancelled", "failed", "healthy", "rejected", "superseded"]),
+                    _negated=True,
+                ),
+                fields=["slot"],
+                name="open_deployments",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='deployment',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['activating', 'admitted', 'awaiting-approval', 'cancelled', 'draining', 'failed', 'healthy', 'pending', 'qualifying', 'rejected', 'releasing', 'starting', 'superseded'])), name='state_is_one_of_thirteen'),
+            model_name="deployment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "state__in",
+                        [
+                            "activating",
+                            "admitted",
+                            "awaiting-approval",
+                            "cancelled",
+                            "draining",
+                            "failed",
+                            "healthy",
+                            "pending",
+                            "qualifying",
+                            "rejected",
+                            "releasing",
+                            "starting",
+                            "superseded",
+                        ],
+                    )
+                ),
+                name="state_is_one_of_thirteen",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='deployment',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['deploy', 'promote', 'rollback'])), name='kind_is_known'),
+            model_name="deployment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["deploy", "promote", "rollback"])),
+                name="kind_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='deployment',
-            constraint=models.CheckConstraint(condition=models.Q(('blocker__in', ['', 'capacity', 'configuration', 'database-unhealthy', 'delivery', 'external-dependency', 'image-pull', 'pvc-attachment', 'readiness', 'release-command', 'route-activation', 'scheduling', 'stalled', 'startup', 'waiting'])), name='blocker_is_known'),
+            model_name="deployment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "blocker__in",
+                        [
+                            "",
+                            "capacity",
+                            "configuration",
+                            "database-unhealthy",
+                            "delivery",
+                            "external-dependency",
+                            "image-pull",
+                            "pvc-attachment",
+                            "readiness",
+                            "release-command",
+                            "route-activation",
+                            "scheduling",
+                            "stalled",
+                            "startup",
+                            "waiting",
+                        ],
+                    )
+                ),
+                name="blocker_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='deployment',
-            constraint=models.CheckConstraint(condition=models.Q(('cause__in', ['', 'blocker', 'dependency', 'expired', 'newer', 'organization', 'person'])), name='cause_is_known'),
+            model_name="deployment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "cause__in",
+                        ["", "blocker", "dependency", "expired", "newer", "organization", "person"],
+                    )
+                ),
+                name="cause_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='deployment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'failed'), _negated=True), models.Q(('blocker', ''), _negated=True), _connector='OR'), name='failed_names_a_blocker'),
+            model_name="deployment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "failed"), _negated=True),
+                    models.Q(("blocker", ""), _negated=True),
+                    _connector="OR",
+                ),
+                name="failed_names_a_blocker",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='deployment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', False), ('state__in', ['cancelled', 'failed', 'healthy', 'rejected', 'superseded'])), models.Q(models.Q(('state__in', ['cancelled', 'failed', 'healthy', 'rejected', 'superseded']), _negated=True), ('ended_at__isnull', True)), _connector='OR'), name='ended_at_is_set_exactly_when_ended'),
+            model_name="deployment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("ended_at__isnull", False),
+                        ("state__in", ["cancelled", "failed", "healthy", "rejected", "superseded"]),
+                    ),
+                    models.Q(
+                        models.Q(
+                            (
+                                "state__in",
+                                ["cancelled", "failed", "healthy", "rejected", "superseded"],
+                            ),
+                            _negated=True,
+                        ),
+                        ("ended_at__isnull", True),
+                    ),
+                    _connector="OR",
+                ),
+                name="ended_at_is_set_exactly_when_ended",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='deployment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'superseded'), _negated=True), models.Q(('past_point_of_no_return', False), ('superseded_by__isnull', False)), _connector='OR'), name='superseded_before_the_point_by_a_newer_one'),
+            model_name="deployment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "superseded"), _negated=True),
+                    models.Q(("past_point_of_no_return", False), ("superseded_by__isnull", False)),
+                    _connector="OR",
+                ),
+                name="superseded_before_the_point_by_a_newer_one",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='deployment',
-            constraint=models.UniqueConstraint(condition=models.Q(('past_point_of_no_return', False), ('state__in', ['activating', 'admitted', 'draining', 'pending', 'qualifying', 'releasing', 'starting'])), fields=('slot',), name='one_before_the_point_of_no_return'),
+            model_name="deployment",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(
+                    ("past_point_of_no_return", False),
+                    (
+                        "state__in",
+                        [
+                            "activating",
+                            "admitted",
+                            "draining",
+                            "pending",
+                            "qualifying",
+                            "releasing",
+                            "starting",
+                        ],
+                    ),
+                ),
+                fields=("slot",),
+                name="one_before_the_point_of_no_return",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='deployment',
-            constraint=models.UniqueConstraint(condition=models.Q(('past_point_of_no_return', True), ('state__in', ['activating', 'admitted', 'draining', 'pending', 'qualifying', 'releasing', 'starting'])), fields=('slot',), name='one_past_the_point_of_no_return'),
+            model_name="deployment",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(
+                    ("past_point_of_no_return", True),
+                    (
+                        "state__in",
+                        [
+                            "activating",
+                            "admitted",
+                            "draining",
+                            "pending",
+                            "qualifying",
+                            "releasing",
+                            "starting",
+                        ],
+                    ),
+                ),
+                fields=("slot",),
+                name="one_past_the_point_of_no_return",
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='deployment',
-            trigger=pgtrigger.compiler.Trigger(name='a_final_state_is_never_left', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."state" IN (\'cancelled\', \'failed\', \'healthy\', \'rejected\', \'superseded\') AND OLD."state" IS DISTINCT FROM (NEW."state"))', func="RAISE EXCEPTION 'a final state is never left';", hash='09bb41edd165f0d0ddcaa79972269e4be30fe6f9', operation='UPDATE', pgid='pgtrigger_a_final_state_is_never_left_f8a32', table='deployments_deployment', when='BEFORE')),
+            model_name="deployment",
+            trigger=pgtrigger.compiler.Trigger(
+                name="a_final_state_is_never_left",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    condition="WHEN (OLD.\"state\" IN ('cancelled', 'failed', 'healthy', 'rejected', 'superseded') AND OLD.\"state\" IS DISTINCT FROM (NEW.\"state\"))",
+                    func="RAISE EXCEPTION 'a final state is never left';",
+                    hash="09bb41edd165f0d0ddcaa79972269e4be30fe6f9",
+                    operation="UPDATE",
+                    pgid="pgtrigger_a_final_state_is_never_left_f8a32",
+                    table="deployments_deployment",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='deployment',
-            trigger=pgtrigger.compiler.Trigger(name='a_verdict_is_written_once', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (NOT (OLD."verdict_blocker" = \'\') AND (OLD."verdict_blocker" IS DISTINCT FROM (NEW."verdict_blocker") OR OLD."verdict_what" IS DISTINCT FROM (NEW."verdict_what") OR OLD."verdict_leaves" IS DISTINCT FROM (NEW."verdict_leaves") OR OLD."verdict_do" IS DISTINCT FROM (NEW."verdict_do")))', func="RAISE EXCEPTION 'a verdict is written once';", hash='0b3929f13520623eea826547ad6439bc55def72c', operation='UPDATE', pgid='pgtrigger_a_verdict_is_written_once_f8e76', table='deployments_deployment', when='BEFORE')),
+            model_name="deployment",
+            trigger=pgtrigger.compiler.Trigger(
+                name="a_verdict_is_written_once",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    condition='WHEN (NOT (OLD."verdict_blocker" = \'\') AND (OLD."verdict_blocker" IS DISTINCT FROM (NEW."verdict_blocker") OR OLD."verdict_what" IS DISTINCT FROM (NEW."verdict_what") OR OLD."verdict_leaves" IS DISTINCT FROM (NEW."verdict_leaves") OR OLD."verdict_do" IS DISTINCT FROM (NEW."verdict_do")))',
+                    func="RAISE EXCEPTION 'a verdict is written once';",
+                    hash="0b3929f13520623eea826547ad6439bc55def72c",
+                    operation="UPDATE",
+                    pgid="pgtrigger_a_verdict_is_written_once_f8e76",
+                    table="deployments_deployment",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='deployment',
-            trigger=pgtrigger.compiler.Trigger(name='a_deployment_is_never_deleted', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot delete rows from % table', TG_TABLE_NAME;", hash='ca989dcfa1592327ce12769f05e4d45ff972677a', operation='DELETE', pgid='pgtrigger_a_deployment_is_never_deleted_624d6', table='deployments_deployment', when='BEFORE')),
+            model_name="deployment",
+            trigger=pgtrigger.compiler.Trigger(
+                name="a_deployment_is_never_deleted",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION 'pgtrigger: Cannot delete rows from % table', TG_TABLE_NAME;",
+                    hash="ca989dcfa1592327ce12769f05e4d45ff972677a",
+                    operation="DELETE",
+                    pgid="pgtrigger_a_deployment_is_never_deleted_624d6",
+                    table="deployments_deployment",
+                    when="BEFORE",
+                ),
+            ),
         ),
         migrations.AddConstraint(
-            model_name='releasesecret',
-            constraint=models.UniqueConstraint(fields=('release', 'key'), name='secret_key_unique_in_release'),
+            model_name="releasesecret",
+            constraint=models.UniqueConstraint(
+                fields=("release", "key"), name="secret_key_unique_in_release"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='variable',
-            constraint=models.UniqueConstraint(fields=('slot', 'key'), name='variable_key_unique_in_slot'),
+            model_name="variable",
+            constraint=models.UniqueConstraint(
+                fields=("slot", "key"), name="variable_key_unique_in_slot"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='variable',
-            constraint=models.CheckConstraint(condition=models.Q(('secret', False), ('value', ''), _connector='OR'), name='a_secret_has_no_plain_value'),
+            model_name="variable",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("secret", False), ("value", ""), _connector="OR"),
+                name="a_secret_has_no_plain_value",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.UniqueConstraint(fields=('service', 'environment'), name='one_slot_per_service_and_environment'),
+            model_name="slot",
+            constraint=models.UniqueConstraint(
+                fields=("service", "environment"), name="one_slot_per_service_and_environment"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='service',
-            constraint=models.UniqueConstraint(fields=('project', 'slug'), name='service_slug_unique_in_project'),
+            model_name="service",
+            constraint=models.UniqueConstraint(
+                fields=("project", "slug"), name="service_slug_unique_in_project"
+            ),
         ),
     ]
