@@ -10,7 +10,7 @@ from django.db import transaction
 from deployments import encryption
 from deployments.domain.errors import Invalid
 from deployments.domain.names import slug_problem
-from deployments.models import Cluster, ClusterCredential
+from deployments.models import Cluster, ClusterCredential, Installation
 from deployments.queue import of_cluster
 
 
@@ -27,6 +27,8 @@ def add(*, slug: str, kubeconfig: str, uid: str, version: str, now: datetime) ->
     if known is not None and known.uid != uid:
         raise Invalid.field("/slug", f"{slug} is the name of another cluster already.")
     _check_not_known_otherwise(slug, uid)
+    # What marks our objects in every cluster has to be there before the first one is looked at.
+    Installation.objects.get_or_create(pk=1)
     cluster, _ = Cluster.objects.update_or_create(
         slug=slug, defaults={"uid": uid, "version": version, "heartbeat_at": now}
     )
