@@ -23,7 +23,7 @@ def leave_logging_alone(**_: object) -> None:
 app.conf.beat_schedule = {
     "tick": {
         "task": "deployments.tick",
-        "schedule": 1.0,
+        "schedule": 2.0,
         "options": {"expires": 2, "queue": "celery"},
     },
 }
