@@ -23,7 +23,7 @@ def observe(slot_id: int, *, generation: int, report: Report, settled: bool, now
     slot = Slot.objects.select_for_update().get(pk=slot_id)
     if slot.generation != generation:
         return False
-    serving = Release.objects.filter(slot_id=slot_id, number=report.serving).first()
+    serving = _serving(slot_id, report)
     fields = _fields(report)
     known = Observation.objects.filter(slot_id=slot_id, generation=generation, **fields)
     changed = slot.serving_release_id != (serving.pk if serving is not None else None)
@@ -34,6 +34,12 @@ def observe(slot_id: int, *, generation: int, report: Report, settled: bool, now
         )
     _keep(slot, serving, changed=changed, settled=settled)
     return True
+
+
+def _serving(slot_id: int, report: Report) -> Release | None:
+    if report.serving is None:
+        return None
+    return Release.objects.filter(slot_id=slot_id, number=report.serving).first()
 
 
 def _fields(report: Report) -> dict[str, object]:

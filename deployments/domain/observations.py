@@ -260,8 +260,12 @@ class Seen:
 
     def objects(self) -> tuple[Meta, ...]:
         """Return what was listed of the slot, pods left out."""
-        listed = (*self.workloads, *self.jobs, *self.cron_jobs, *self.services)
-        return tuple(found.meta for found in listed)
+        return (
+            *(found.meta for found in self.workloads),
+            *(found.meta for found in self.jobs),
+            *(found.meta for found in self.cron_jobs),
+            *(found.meta for found in self.services),
+        )
 
     def workload(self, number: int, process: str) -> Workload | None:
         """Return the Deployment of one process of one release."""

@@ -18,11 +18,10 @@ def sighting(attempt: Attempt) -> Sighting:
 
 
 def time_in_stage(attempt: Attempt, seen: Seen) -> timedelta:
-    """Return how long the present stage has been seen; zero before its first look."""
-    clock = clocks.find(attempt.clocks, STAGE)
-    if clock is None or clock.mark != attempt.state:
-        return timedelta(0)
-    return clock.seen_for(seen.now)
+    """Return how long the present stage has been seen, this look included; zero in its first."""
+    # Run on before it is read: else a time of silence would count until it is written down.
+    (clock,) = clocks.run(attempt.clocks, [sighting(attempt)], seen.now)
+    return clock.lasted
 
 
 def drained(attempt: Attempt, seen: Seen) -> bool:

@@ -191,8 +191,10 @@ class Play:
         self._keep_releases()
 
     def _put(self, attempt: Attempt) -> None:
-        where = "last_past" if attempt.past else "before"
-        self.wanted = replace(self.wanted, **{where: attempt})
+        if attempt.past:
+            self.wanted = replace(self.wanted, last_past=attempt)
+        else:
+            self.wanted = replace(self.wanted, before=attempt)
 
     def _raise_fence(self) -> None:
         self.wanted = replace(self.wanted, fence=self.wanted.fence + 1)
