@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 import redis
+from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from console import embedded
@@ -28,6 +29,10 @@ CHROMIUM_ARGUMENTS = [
     "--no-first-run",
     "--disable-quic",
 ]
+
+# A busy machine is slow; that says nothing about a rule.
+settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any")
 
 
 def _is_worker(config: pytest.Config) -> bool:
@@ -90,6 +95,12 @@ def django_db_modify_db_settings(
     postgres: embedded.Postgres, django_db_modify_db_settings_parallel_suffix: None
 ) -> None:
     """What pytest-django asks for before it makes the test database: PostgreSQL runs by then."""
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """The server is thrown away with all it has; a thread may still hold a connection by then."""
+    return True
 
 
 @pytest.fixture(scope="session")
