@@ -106,6 +106,15 @@ class Play:
             self.world.wait()
         raise AssertionError(f"nobody became {state}: {self.states}")
 
+    def until_state_of(self, deployment: int, state: State, *, looks: int = 200) -> None:
+        """Look until this deployment is in this state."""
+        for _ in range(looks):
+            if self.states[deployment][-1] is state:
+                return
+            self.look()
+            self.world.wait()
+        raise AssertionError(f"{deployment} did not become {state}: {self.states}")
+
     # --- writing down ---
 
     def _record(self, step: Step, uids: dict[tuple[int, str], str], refusal: str) -> None:
