@@ -9,6 +9,7 @@ from django.db import transaction
 from deployments.actions.events import record_event
 from deployments.actions.locks import lock_deployment, lock_slot
 from deployments.actions.succeed import make_active, previous_release
+from deployments.domain import messages
 from deployments.domain.actors import Actor
 from deployments.domain.blockers import Blocker
 from deployments.domain.errors import StaleState
@@ -84,14 +85,14 @@ def _check(deployment: Deployment, expected: State, to: State) -> None:
         raise StaleState(f"This deployment is already {LABELS[state]}.")
     if deployment.verdict_blocker and to is not State.FAILED:
         # A look that had decided before the verdict must not let the release go on after it.
-        raise StaleState(_already_goes_back(deployment))
+        previous = deployment.previous_release
+        raise StaleState(
+            messages.already_going_back(
+                deployment.release.number, previous.number if previous is not None else None
+            )
+        )
     route = tuple(State(stage) for stage in deployment.route)
     check_move(state, to, route=route, past_point_of_no_return=deployment.past_point_of_no_return)
-
-
-def _already_goes_back(deployment: Deployment) -> str:
-    previous = deployment.previous_release
-    return f"{deployment.release} is already going back to {previous or 'nothing'}."
 
 
 def _pass_the_point(deployment: Deployment, slot: Slot, start: State, to: State) -> None:

@@ -184,3 +184,15 @@ def could_not_switch_back(previous: int | None, number: int) -> str:
         f"Traffic could not be switched back{where}, so it stays on {release_tag(number)}, whose"
         " pods keep running."
     )
+
+
+def already_going_back(number: int, previous: int | None) -> str:
+    """Return why a deployment with a verdict is not cancelled: it is on its way back already."""
+    target = release_tag(previous) if previous is not None else "nothing"
+    return f"{release_tag(number)} is already going back to {target}."
+
+
+def cancelled(by: str, reason: str, leaves: str) -> Message:
+    """Return the end of a deployment that a person cancelled."""
+    said = f": {reason}" if reason else ""
+    return Message(f"Cancelled by {by}{said}.", leaves)
