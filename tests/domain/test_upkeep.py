@@ -15,7 +15,7 @@ from deployments.domain.commands import (
     Try,
     WriteFence,
 )
-from deployments.domain.observations import CronJobSeen, Meta, ObjectKind, Pod, Workload
+from deployments.domain.observations import CronJobSeen, JobSeen, Meta, ObjectKind, Pod, Workload
 from deployments.domain.releases import ReleaseCommand
 from deployments.domain.states import State
 from deployments.domain.upkeep import Disposition
@@ -94,14 +94,16 @@ def test_zero_by_hand_is_undone() -> None:
 
     play.until()
 
-    assert play.world.objects[ObjectKind.DEPLOYMENT, "web--http-r1"].replicas == 2  # type: ignore[union-attr]
+    found = play.world.objects[ObjectKind.DEPLOYMENT, "web--http-r1"]
+    assert isinstance(found, Workload)
+    assert found.replicas == 2
 
 
 def test_an_object_that_is_being_deleted_is_waited_for() -> None:
     play = healthy()
     key = (ObjectKind.DEPLOYMENT, "web--http-r1")
     found = play.world.objects[key]
-    play.world.objects[key] = replace(found, meta=replace(found.meta, deleting=True))  # type: ignore[type-var]
+    play.world.objects[key] = replace(found, meta=replace(found.meta, deleting=True))
 
     assert asked(play) == ()
 
@@ -192,7 +194,9 @@ def test_finished_jobs_go_when_the_next_deployment_is_healthy() -> None:
 def test_a_job_that_still_runs_of_a_healthy_deployment_is_left_alone() -> None:
     play = healthy(http(), job())
     name = (ObjectKind.JOB, "web--seed-d1")
-    play.world.objects[name] = replace(play.world.objects[name], succeeded=False)  # type: ignore[call-arg, type-var]
+    found = play.world.objects[name]
+    assert isinstance(found, JobSeen)
+    play.world.objects[name] = replace(found, succeeded=False)
 
     assert asked(play) == ()
 
@@ -247,7 +251,8 @@ def test_a_cronjob_that_a_person_suspended_is_not_resumed() -> None:
     play = healthy(http(), cron())
     key = (ObjectKind.CRON_JOB, "web--nightly-r1")
     found = play.world.objects[key]
-    play.world.objects[key] = replace(found, suspended=True)  # type: ignore[call-arg, type-var]
+    assert isinstance(found, CronJobSeen)
+    play.world.objects[key] = replace(found, suspended=True)
 
     assert asked(play) == ()
 
