@@ -4,15 +4,15 @@ imitates.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from difflib import unified_diff
 
 import pytest
 
 from deployments.practice.cluster import PracticeCluster
 from tests.recordings.client import Address, Obj
-from tests.recordings.record import FOLDER, name_of, walked
+from tests.recordings.record import FOLDER, as_text, name_of, walked
 from tests.recordings.walks import WALKS, Walk
 
 
@@ -28,8 +28,13 @@ def walks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future
 
 @pytest.mark.parametrize("walk", WALKS, ids=name_of)
 def test_a_walk_reads_as_on_the_real_cluster(walk: Walk, walks: dict[str, Future[Obj]]) -> None:
-    recorded = json.loads((FOLDER / f"{name_of(walk)}.json").read_text())
+    recorded = (FOLDER / f"{name_of(walk)}.json").read_text()
 
     seen = walks[name_of(walk)].result(timeout=150)
 
-    assert seen == recorded
+    assert as_text(seen) == recorded, _difference(recorded, as_text(seen))
+
+
+def _difference(recorded: str, seen: str) -> str:
+    lines = unified_diff(recorded.splitlines(), seen.splitlines(), "real", "practice", lineterm="")
+    return "\n".join(["", *lines])

@@ -112,10 +112,7 @@ class Namespace:
     def __enter__(self) -> Namespace:
         self.request("POST", "/api/v1/namespaces", {"metadata": {"name": self.name}})
         self._wait_for_what_pods_need()
-        for plural in FILMED:
-            watcher = threading.Thread(target=self._watch, args=(plural,), daemon=True)
-            watcher.start()
-            self._watchers.append(watcher)
+        self._open_watches()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -195,7 +192,16 @@ class Namespace:
 
         self.until(account_exists, seconds=20, what="the account of the pods")
 
-    def _watch(self, plural: str) -> None:
+    def _open_watches(self) -> None:
+        """Return when every kind is being filmed: what happens from now on is seen."""
+        opened = threading.Barrier(len(FILMED) + 1, timeout=20)
+        for plural in FILMED:
+            watcher = threading.Thread(target=self._watch, args=(plural, opened), daemon=True)
+            watcher.start()
+            self._watchers.append(watcher)
+        opened.wait()
+
+    def _watch(self, plural: str, opened: threading.Barrier) -> None:
         connection = self.address.connect(timeout=600)
         path = f"{self.path(plural)}?watch=true"
         connection.request("GET", path, headers=self.address.headers("application/json"))
@@ -204,6 +210,7 @@ class Namespace:
         # Cut off in the middle of a line when the walk is over.
         cut_off = suppress(OSError, http.client.HTTPException, ValueError)
         with closing(connection), connection.getresponse() as lines, cut_off:
+            opened.wait()
             self._note_changes(plural, lines)
 
     def _note_changes(self, plural: str, lines: Iterable[bytes]) -> None:

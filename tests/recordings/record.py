@@ -41,6 +41,11 @@ def walked(walk: Walk, address: Address, registry: str) -> Obj:
         return recording(list(space.film.changes))
 
 
+def as_text(seen: Obj) -> str:
+    """Return a recording as it is checked in, a value a line."""
+    return json.dumps(seen, indent=1, sort_keys=True) + "\n"
+
+
 def main(names: list[str]) -> None:
     """Record the named walks, or all of them."""
     kubeconfig = kubeconfig_of_surroundings()
@@ -50,8 +55,7 @@ def main(names: list[str]) -> None:
 
     def record(walk: Walk) -> None:
         seen = walked(walk, address, REGISTRY)
-        text = json.dumps(seen, indent=1, sort_keys=True) + "\n"
-        (FOLDER / f"{name_of(walk)}.json").write_text(text)
+        (FOLDER / f"{name_of(walk)}.json").write_text(as_text(seen))
         sys.stdout.write(f"recorded {name_of(walk)}\n")
 
     chosen = [walk for walk in WALKS if not names or name_of(walk) in names]

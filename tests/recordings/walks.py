@@ -287,7 +287,7 @@ def out_of_memory(space: Namespace, registry: str) -> None:
     words = variables(ALLOCATE_MB=100)
     box = container(f"{registry}/sample:1", "work", env=words, resources=room)
     space.create("deployments", deployment("worker", 1, box))
-    wait_waiting(space, "CrashLoopBackOff", restarts=1)
+    wait_waiting(space, "CrashLoopBackOff", restarts=2)
 
 
 def missing_command(space: Namespace, registry: str) -> None:
