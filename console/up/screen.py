@@ -41,9 +41,10 @@ def welcome(up: Mapping[str, Any], *, var: Path) -> str:
 {people}
 
   Try
-    1. Log in as the engineer, open the project and deploy sample:2 of web; watch it to Healthy.
-    2. Deploy sample:nope, and read why it failed and what keeps serving.
-    3. The same by its API:
+    1. Log in as the engineer: the project shop is being deployed right now, through the console.
+    2. Deploy sample:2 of web in staging, and watch it to Healthy.
+    3. Deploy sample:nope, and read why it failed and what keeps serving.
+    4. The same by its API:
        curl -H "Authorization: Bearer {engineer.get("token", "")}" {url}api/v1/deployments
 
   The practice cluster's registry is {up["registry"]}; it has sample:1 to sample:6.
