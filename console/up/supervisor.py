@@ -111,7 +111,9 @@ class Supervisor:
         while not self.asked_to_stop.is_set() and not until():
             for run in self._runs.values():
                 self._look_after(run)
-            self.asked_to_stop.wait(LOOK_EVERY)
+            # Not `asked_to_stop.wait`: a signal that arrives while it holds the event's lock would
+            # have its handler wait for that lock for ever, in this very thread.
+            time.sleep(LOOK_EVERY)
 
     def _look_after(self, run: _Run) -> None:
         if run.again_at is not None:
