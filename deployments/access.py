@@ -126,10 +126,7 @@ def slot_for(
 def deployment_for(person: Person, deployment_id: int, *, to: Deed = Deed.READ) -> Deployment:
     """Return a deployment by its id, or raise as `project_for` does."""
     found = (
-        deployments_of(person)
-        .select_related(*WITH_A_DEPLOYMENT)
-        .filter(pk=deployment_id)
-        .first()
+        deployments_of(person).select_related(*WITH_A_DEPLOYMENT).filter(pk=deployment_id).first()
     )
     if found is None:
         raise Http404(NOT_FOUND)
