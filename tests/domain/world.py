@@ -43,8 +43,8 @@ Listed = Workload | JobSeen | CronJobSeen | ServiceSeen
 class World:
     """One namespace. `never_ready` and `answers_no` are numbers of releases that misbehave."""
 
-    def __init__(self) -> None:
-        self.now = NOON
+    def __init__(self, now: datetime = NOON) -> None:
+        self.now = now
         self.objects: dict[tuple[ObjectKind, str], Listed] = {}
         self.secrets: set[str] = set()
         self.pods: dict[str, Pod] = {}
