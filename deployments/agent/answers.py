@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from deployments.agent.cluster import CommandRefused, Stale, Unreachable
+from deployments.agent.cluster import CommandRefused, Forbidden, Stale, Unreachable
 from deployments.domain.text import one_line
 
 Json = dict[str, Any]
 
 LONGEST_MESSAGE = 400
-REFUSED, UNAUTHORIZED, NOT_FOUND, CONFLICT, SERVER_ERROR = 300, 401, 404, 409, 500
+REFUSED, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, CONFLICT = 300, 401, 403, 404, 409
+SERVER_ERROR = 500
 _NOBODY_TO_BELIEVE = frozenset({401, 408, 429})
 # A webhook may give its no any status, also a 5xx; whoever wrote it meant no, not "try again".
 _A_WEBHOOKS_NO = "denied the request"
@@ -69,7 +70,7 @@ def check_believable(answer: Answer) -> None:
 def check_change(answer: Answer) -> Json:
     """Return the object that a patch or delete answered with; raise what the answer means."""
     check_believable(answer)
-    if answer.status in {NOT_FOUND, CONFLICT}:
+    if answer.status in {NOT_FOUND, CONFLICT} or _is_another_object(answer):
         raise Stale(message_of(answer))
     return _accepted(answer)
 
@@ -93,8 +94,14 @@ def check_read(answer: Answer) -> Json | None:
     if answer.status == NOT_FOUND:
         return None
     if answer.status >= REFUSED:
-        raise Unreachable(f"Kubernetes answered {answer.status}: {message_of(answer)}")
+        kind = Forbidden if answer.status == FORBIDDEN else Unreachable
+        raise kind(f"Kubernetes answered {answer.status}: {message_of(answer)}")
     return parsed(answer)
+
+
+def _is_another_object(answer: Answer) -> bool:
+    """Whether a change named a uid that the object of this name does not have."""
+    return "metadata.uid: Invalid value" in message_of(answer)
 
 
 def _accepted(answer: Answer) -> Json:

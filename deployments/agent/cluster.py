@@ -27,6 +27,14 @@ class Unreachable(Exception):
     """
 
 
+class TimedOut(Unreachable):
+    """The connection was made and the request sent, and no answer came in time."""
+
+
+class Forbidden(Unreachable):
+    """A read was answered with 403: this is hidden, and says nothing about the rest."""
+
+
 class Stale(Exception):
     """The object changed since it was read, or is gone. The next look sees it and tries again."""
 

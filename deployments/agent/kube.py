@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 import urllib3
 from kubernetes import config
@@ -24,6 +24,10 @@ LIST_LIMIT = 500
 LARGEST_BODY = 32 * 1024 * 1024
 CONNECTIONS = 12
 GONE = 410
+THIS_MACHINE = "127.0.0.0/8,::1,localhost"
+# Names and labels without the rest: what is in somebody's Secret never leaves the cluster.
+METADATA_ONLY = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
+Query = Mapping[str, str] | Sequence[tuple[str, str]]
 
 
 class KubeApi:
@@ -31,6 +35,8 @@ class KubeApi:
 
     def __init__(self, kubeconfig: Json) -> None:
         configuration = Configuration()
+        # As every Kubernetes client does: this machine itself is not behind its proxy.
+        configuration.no_proxy = ",".join(filter(None, (configuration.no_proxy, THIS_MACHINE)))
         # The given kubeconfig is all that counts: never KUBECONFIG, never a service account.
         client = config.new_client_from_config_dict(  # type: ignore[no-untyped-call]
             kubeconfig, persist_config=False, client_configuration=configuration
@@ -54,13 +60,17 @@ class KubeApi:
             headers={"Content-Type": request.content_type},
         )
 
-    def get(self, path: Sequence[str], query: Mapping[str, str] | None = None) -> Answer:
+    def get(self, path: Sequence[str], query: Query = ()) -> Answer:
         """Return the answer to a read. Raises Unreachable."""
-        return self._fetch("GET", path, query or {})
+        return self._fetch("GET", path, query)
 
     def read(self, path: Sequence[str]) -> Json | None:
         """Return one object, None where there is none. Raises Unreachable."""
         return answers.check_read(self.get(path))
+
+    def read_metadata(self, path: Sequence[str]) -> Json | None:
+        """Return the metadata of one object, None where there is none. Raises Unreachable."""
+        return answers.check_read(self._fetch("GET", path, (), headers={"Accept": METADATA_ONLY}))
 
     def objects(self, path: Sequence[str], selector: str = "") -> list[Json]:
         """Return every object of a kind, page by page. Raises Unreachable.
@@ -93,17 +103,27 @@ class KubeApi:
         self,
         method: str,
         path: Sequence[str],
-        query: Mapping[str, str],
+        query: Query,
         *,
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        url = f"{self._host}/{'/'.join(quote(part, safe=':') for part in path)}"
         return fetch(
             self._pool,
             method,
-            f"{url}?{urlencode(query)}" if query else url,
+            f"{self._host}{address(path, query)}",
             body=body,
             headers={**self._headers, **(headers or {})},
             largest=LARGEST_BODY,
         )
+
+
+def address(path: Sequence[str], query: Query) -> str:
+    """Return path and query of a URL. Raises ValueError for a part that leads somewhere else.
+
+    A part may be encoded already, as a readiness path is.
+    """
+    if any(unquote(part) in {".", ".."} for part in path):
+        raise ValueError(f"{'/'.join(path)!r} leads out of itself")
+    whole = "/" + "/".join(quote(part, safe=":%") for part in path)
+    return f"{whole}?{urlencode(query)}" if query else whole

@@ -138,13 +138,13 @@ def _annotated(fence: int, **more: str | None) -> Json:
 def _point(command: PointTraffic, wanted: Wanted) -> Request:
     """Selector and ports as a JSON patch: a merge patch would keep a key that somebody added.
 
-    A leftover key selects no pod at all. Writing the version that was read makes the server
-    refuse with a conflict where the Service has changed since.
+    A leftover key selects no pod at all. Writing uid and version as they were read makes the
+    server refuse with a conflict where the Service has changed since.
     """
     ref, number = command.ref, command.release
     selector = names.stable_selector(wanted.place, number=number, process=command.process)
     changes: list[Json] = [
-        {"op": "test", "path": "/metadata/uid", "value": ref.uid},
+        {"op": "replace", "path": "/metadata/uid", "value": ref.uid},
         {"op": "replace", "path": "/metadata/resourceVersion", "value": ref.resource_version},
         {"op": "add", "path": _pointer("annotations", names.FENCE), "value": str(wanted.fence)},
         {"op": "replace", "path": "/spec/selector", "value": selector},

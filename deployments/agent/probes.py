@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import parse_qsl
 
 from deployments.agent import answers
 from deployments.agent.answers import Answer
-from deployments.agent.cluster import Unreachable
+from deployments.agent.cluster import TimedOut, Unreachable
 from deployments.agent.kube import KubeApi
 from deployments.domain.observations import Answer as Verdict
 from deployments.domain.observations import CheckResult
@@ -45,9 +46,11 @@ def together(results: Iterable[CheckResult]) -> CheckResult:
 
 
 def _ask(api: KubeApi, namespace: str, wanted: Check) -> CheckResult:
-    path = proxy_path(namespace, wanted)
+    path, query = proxy_path(namespace, wanted), proxy_query(wanted)
     try:
-        answer = api.get(path)
+        answer = api.get(path, query)
+    except TimedOut as silence:
+        return judge_silence(wanted, str(silence))
     except Unreachable as silence:
         return CheckResult(Verdict.UNKNOWN, str(silence))
     return judge_http(answer, wanted.path) if wanted.kind == "http" else judge_tcp(answer)
@@ -57,7 +60,24 @@ def proxy_path(namespace: str, wanted: Check) -> tuple[str, ...]:
     """Return the proxy's path to a Service's port and to the readiness path behind it."""
     service = f"http:{wanted.service}:{wanted.port}"
     root = ("api", "v1", "namespaces", namespace, "services", service, "proxy")
-    return (*root, *wanted.path.removeprefix("/").split("/"))
+    return (*root, *wanted.path.partition("?")[0].removeprefix("/").split("/"))
+
+
+def proxy_query(wanted: Check) -> list[tuple[str, str]]:
+    """Return what follows the `?` of a readiness path."""
+    return parse_qsl(wanted.path.partition("?")[2], keep_blank_values=True)
+
+
+def judge_silence(wanted: Check, reason: str) -> CheckResult:
+    """Return what no answer in time means.
+
+    A worker need not speak HTTP: a connection that it holds open without a word is one. The
+    API server dials only pods that kubelet holds Ready, and a pod that is not opens a spell of
+    itself. An http process that is silent may be fine behind an API server that is not.
+    """
+    if wanted.kind == "tcp":
+        return CheckResult(Verdict.YES, "connected")
+    return CheckResult(Verdict.UNKNOWN, reason)
 
 
 def judge_http(answer: Answer, path: str) -> CheckResult:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from http import HTTPStatus
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
 import urllib3
 from django.conf import settings
@@ -33,6 +33,8 @@ ACCEPT = (
 )
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _CHALLENGE = re.compile(r'([a-z]{1,20})="([^"]{0,500})"')
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+MOST_REDIRECTS = 3
 OK, UNAUTHORIZED, TOO_MANY, SERVER_ERROR = 200, 401, 429, 500
 
 
@@ -61,6 +63,8 @@ def _digest(head: Answer, image: ImageReference, headers: Mapping[str, str]) -> 
     whole = _fetch("GET", image, headers)
     if whole.status != OK:
         raise _refusal(whole)
+    if not whole.whole:
+        raise RegistryRefused("the manifest is larger than 4 MiB")
     return f"sha256:{hashlib.sha256(whole.body).hexdigest()}"
 
 
@@ -89,7 +93,22 @@ def _reason(status: int) -> str:
 
 def _fetch(method: str, image: ImageReference, headers: Mapping[str, str]) -> Answer:
     url = f"{_base(image)}/manifests/{image.digest or image.tag or FALLBACK_TAG}"
-    return _request(method, url, {"Accept": ACCEPT, **headers})
+    answer = _request(method, url, {"Accept": ACCEPT, **headers})
+    for _ in range(MOST_REDIRECTS):
+        if answer.status not in REDIRECTS:
+            break
+        # Elsewhere without the token: it was given for this registry alone.
+        url = _redirected(url, answer)
+        answer = _request(method, url, {"Accept": ACCEPT})
+    return answer
+
+
+def _redirected(url: str, answer: Answer) -> str:
+    """Return where a registry sends us on, by https only unless it is plain itself."""
+    following = urljoin(url, answer.headers.get("Location", ""))
+    if urlsplit(following).scheme not in {"https", urlsplit(url).scheme}:
+        raise RegistryRefused(f"{answer.status} leads to plain http")
+    return following
 
 
 def _base(image: ImageReference) -> str:

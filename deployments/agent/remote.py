@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deployments.agent import answers, probes, rooms, translate
-from deployments.agent.cluster import CommandRefused, Reading, Secrets, Unreachable
+from deployments.agent.cluster import CommandRefused, Forbidden, Reading, Secrets, Stale
 from deployments.agent.kube import KubeApi
 from deployments.agent.manifests import Request, object_path, request_for
 from deployments.agent.reading import KINDS, KubeReading, NamespaceRead, by_slot
@@ -39,11 +39,9 @@ class KubeCluster:
                 plural: self._api.objects(_list_path(group, version, namespace, plural), selector)
                 for group, version, plural in KINDS
             }
-        except Unreachable as reason:
+        except Forbidden as reason:
             # A right that is missing in one namespace must not hide the others; silence hides all.
-            if "answered 403" in str(reason):
-                return NamespaceRead(refused=str(reason))
-            raise
+            return NamespaceRead(refused=str(reason))
         return NamespaceRead({plural: by_slot(found) for plural, found in lists.items()})
 
     def room(self, reading: Reading, place: Place) -> Room:
@@ -64,7 +62,7 @@ class KubeCluster:
         )
 
     def _meta(self, place: Place, kind: ObjectKind, name: str) -> Meta | None:
-        found = self._api.read(object_path(place.namespace, kind, name))
+        found = self._api.read_metadata(object_path(place.namespace, kind, name))
         return translate.meta(kind, found) if found is not None else None
 
     def check(self, place: Place, check: Check) -> CheckResult:
@@ -74,15 +72,15 @@ class KubeCluster:
     def run(self, command: Command, wanted: Wanted, *, secrets: Secrets) -> Meta | None:
         """Carry out one command."""
         if isinstance(command, Delete) and not command.ref.uid:
-            return self._delete_by_name(command, wanted, secrets)
+            self._delete_by_name(command, wanted, secrets)
+            return None
         request = request_for(command, wanted, _values(command, wanted, secrets))
         if isinstance(command, Create):
             return self._create(command, request, wanted.place)
-        answer = self._api.send(request)
         if isinstance(command, Try):
-            answers.check_creation(answer)
+            self._create(command.create, request, wanted.place)
             return None
-        changed = answers.check_change(answer)
+        changed = answers.check_change(self._api.send(request))
         return None if isinstance(command, Delete) else translate.meta(command.ref.kind, changed)
 
     def _delete_by_name(self, command: Delete, wanted: Wanted, secrets: Secrets) -> None:
@@ -100,8 +98,8 @@ class KubeCluster:
     def _adopted(self, create: Create, place: Place) -> Meta:
         """Return an object that is there already, if it is ours: an earlier look made it."""
         found = self._meta(place, create.kind, create.name)
-        if found is None:
-            raise Unreachable(f"{create.kind} {create.name} came and went")
+        if found is None or found.deleting:
+            raise Stale(f"{create.kind} {create.name} is on its way out")
         if not names.is_ours(place, found.labels):
             said = f"{create.kind} {create.name} exists and is not Pilothouse's"
             raise CommandRefused(409, "AlreadyExists", said)

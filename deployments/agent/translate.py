@@ -139,7 +139,7 @@ def _target(port: Json) -> str:
     return word(target) if isinstance(target, str) else str(count(target))
 
 
-def endpoints(slices: list[Json], service_uid: str) -> tuple[Endpoint, ...]:
+def endpoints(slices: Sequence[Json], service_uid: str) -> tuple[Endpoint, ...]:
     """Return the pods behind a Service, each once, as its own controller's slices list them.
 
     An endpoint that moves between slices stands in both for a moment: it is ready where either
@@ -153,7 +153,7 @@ def endpoints(slices: list[Json], service_uid: str) -> tuple[Endpoint, ...]:
     return tuple(Endpoint(pod, is_ready) for pod, is_ready in ready.items())
 
 
-def _trusted_endpoints(slices: list[Json], service_uid: str) -> Iterator[Json]:
+def _trusted_endpoints(slices: Sequence[Json], service_uid: str) -> Iterator[Json]:
     for found in slices:
         metadata = mapping(found.get("metadata"))
         by = words(metadata.get("labels")).get("endpointslice.kubernetes.io/managed-by")
