@@ -1,0 +1,1 @@
+"""What the agent sees and writes, without a cluster."""

@@ -1,0 +1,1 @@
+"""The agent against clusters: the practice one always, a real one where there is one."""
