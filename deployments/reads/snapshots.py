@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from deployments import encryption
 from deployments.domain import images, messages, wanted
 from deployments.domain.blockers import Blocker
 from deployments.domain.clocks import Clock
+from deployments.domain.errors import Invalid
 from deployments.domain.messages import Message
 from deployments.domain.names import Place
 from deployments.domain.releases import Config
@@ -27,6 +29,8 @@ from deployments.models import (
     ReleaseSecret,
     Slot,
 )
+
+logger = logging.getLogger(__name__)
 
 LOOK_AT_SETTLED_EVERY = timedelta(seconds=15)
 # So long after its end a deployment's Jobs are looked for and removed.
@@ -71,10 +75,11 @@ def slots_of(cluster_id: int, now: datetime) -> list[SlotSnapshot]:
     deployments = _by_slot(_deployments_that_count(slots))
     ended = _ended_badly(slots, now)
     marked_by = installation()
-    return [
-        _snapshot(slot, marked_by, deployments[slot.pk], frozenset(ended[slot.pk]))
+    found = (
+        _snapshot_or_none(slot, marked_by, deployments[slot.pk], frozenset(ended[slot.pk]))
         for slot in rows.order_by("pk")
-    ]
+    )
+    return [snapshot for snapshot in found if snapshot is not None]
 
 
 def _kept_releases() -> QuerySet[Release]:
@@ -109,6 +114,17 @@ def _ended_badly(slots: QuerySet[Slot], now: datetime) -> defaultdict[int, set[i
     for slot_id, pk in rows.values_list("slot_id", "pk"):
         found[slot_id].add(pk)
     return found
+
+
+def _snapshot_or_none(
+    slot: Slot, installation: str, rows: list[Deployment], ended: frozenset[int]
+) -> SlotSnapshot | None:
+    """Set a slot aside whose rows make no values: it must not hide the others of its cluster."""
+    try:
+        return _snapshot(slot, installation, rows, ended)
+    except (Invalid, KeyError, TypeError, ValueError):
+        logger.exception("slot %s was set aside", slot.pk)
+        return None
 
 
 def _snapshot(
