@@ -115,8 +115,8 @@ def _ordered(track: list[list[str]]) -> list[list[str]]:
     # A node that has the image says so at once, the other one pulls: which one it is depends
     # on what ran
     # there before. Both ways are told in the same place.
-    kept = [said for said in track if not _is_first_pull(said)]
-    return [_as_pulled(said) for said in kept]
+    kept = [_as_pulled(said) for said in track if not _is_first_pull(said)]
+    return [said for i, said in enumerate(kept) if said not in kept[:i]]
 
 
 def _is_first_pull(said: list[str]) -> bool:

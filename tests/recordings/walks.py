@@ -130,6 +130,18 @@ def wait_message(space: Namespace, begins: str) -> None:
     space.until(told, seconds=60, what=f"an event {begins}")
 
 
+def wait_line(space: Namespace, line: str) -> None:
+    def printed() -> bool:
+        names = [pod["metadata"]["name"] for pod in space.list("pods")]
+        return any(line in space.log(name) for name in names if _has_begun(space, name))
+
+    space.until(printed, seconds=60, what=f"the output {line}")
+
+
+def _has_begun(space: Namespace, pod: str) -> bool:
+    return bool(space.get("pods", pod)["status"]["phase"] == "Running")
+
+
 # --- walks to healthy ---------------------------------------------------------------------
 
 
@@ -337,6 +349,57 @@ def registry_unreachable(space: Namespace, registry: str) -> None:
     wait_waiting(space, "ImagePullBackOff")
 
 
+def pull_error_is_removed(space: Namespace, registry: str) -> None:
+    box = served(f"{registry}/sample:nope")
+    space.create("deployments", deployment("web", 1, box))
+    wait_waiting(space, "ImagePullBackOff")
+    space.patch("deployments", "web", {"spec": {"replicas": 0}})
+    wait_no_pods(space)
+
+
+def crash_loop_is_removed(space: Namespace, registry: str) -> None:
+    words = variables(EXIT_AFTER=3, EXIT_CODE=7, LAST_WORDS="no database")
+    box = container(f"{registry}/sample:1", "serve", env=words)
+    space.create("deployments", deployment("web", 1, box))
+    wait_waiting(space, "CrashLoopBackOff", restarts=2)
+    space.patch("deployments", "web", {"spec": {"replicas": 0}})
+    wait_no_pods(space)
+
+
+def turns_unready(space: Namespace, registry: str) -> None:
+    box = served(f"{registry}/sample:1", env=variables(UNREADY_AFTER=6))
+    space.create("deployments", deployment("web", 1, box))
+    space.create("services", service("web", "web"))
+    wait_ready(space, "web", 1)
+    space.until(
+        lambda: not space.get("deployments", "web")["status"].get("readyReplicas"),
+        seconds=60,
+        what="web turning unready",
+    )
+
+
+def running_job_is_deleted(space: Namespace, registry: str) -> None:
+    env = variables(RUN_LINES=1000)
+    space.create("jobs", job("release", container(f"{registry}/sample:2", "run", env=env)))
+    wait_line(space, "line 30")
+    space.delete("jobs", "release")
+    wait_no_pods(space)
+
+
+def running_job_is_suspended(space: Namespace, registry: str) -> None:
+    env = variables(RUN_LINES=1000)
+    space.create("jobs", job("release", container(f"{registry}/sample:2", "run", env=env)))
+    wait_line(space, "line 30")
+    space.patch("jobs", "release", {"spec": {"suspend": True}})
+    wait_condition(space, "jobs", "release", "Suspended")
+    wait_no_pods(space)
+
+
+def pull_error_of_a_job(space: Namespace, registry: str) -> None:
+    space.create("jobs", job("release", container(f"{registry}/sample:nope", "run")))
+    wait_waiting(space, "ImagePullBackOff")
+
+
 WALKS: tuple[Walk, ...] = (
     http_becomes_ready,
     scale_to_zero,
@@ -361,4 +424,10 @@ WALKS: tuple[Walk, ...] = (
     quota_refuses,
     invalid_image_name,
     registry_unreachable,
+    pull_error_is_removed,
+    crash_loop_is_removed,
+    turns_unready,
+    running_job_is_deleted,
+    running_job_is_suspended,
+    pull_error_of_a_job,
 )

@@ -62,6 +62,10 @@ def _give_up(container: Container) -> None:
     container.ready = container.started = False
     if "terminated" in container.state:
         return
+    if container.last_state:
+        # In a crash loop its last end is how it ended.
+        container.state, container.last_state = container.last_state, {}
+        return
     container.state = {
         "terminated": {
             "exitCode": 137,
