@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-
 import pytest
-from django.db import connection
 
 from deployments.actions import configure, environments, services
 from deployments.actions.environments import Binding
 from deployments.domain.errors import Refused
 from deployments.models import Environment, Service, Slot
 from tests.factories import make_cluster, make_project, make_slot
+from tests.races.together import at_once
 
 pytestmark = [pytest.mark.race, pytest.mark.django_db(transaction=True)]
-
-
-def at_once(*actions: Callable[[], object]) -> list[object]:
-    """Run these in threads that begin together; a refusal is returned in place of a result."""
-    barrier = Barrier(len(actions))
-
-    def run(action: Callable[[], object]) -> object:
-        barrier.wait()
-        try:
-            return action()
-        except Refused as refused:
-            return refused
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(actions)) as threads:
-        return list(threads.map(run, actions))
 
 
 def refused(outcomes: list[object]) -> list[object]:

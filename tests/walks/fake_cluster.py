@@ -10,6 +10,7 @@ from deployments.agent.cluster import Cluster, Reading, Secrets, Unreachable
 from deployments.domain.commands import Command, Create
 from deployments.domain.names import Place
 from deployments.domain.observations import CheckResult, Meta, ObjectKind, Room, Seen
+from deployments.domain.outputs import Output, Source
 from deployments.domain.readiness import Check
 from deployments.domain.wanted import Wanted
 from tests.domain.world import World
@@ -37,6 +38,7 @@ class FakeCluster:
     foreign: tuple[str, ...] = ()
     silent: bool = False
     secrets: dict[str, dict[str, str]] = field(default_factory=dict)
+    logs: dict[Source, str] = field(default_factory=dict)
 
     def world(self, slot: int) -> World:
         """Return the world of one slot."""
@@ -71,6 +73,12 @@ class FakeCluster:
     def check(self, place: Place, check: Check) -> CheckResult:
         """Return what the release's own Service answers."""
         return self.world(place.slot).answer(check)
+
+    def output(self, place: Place, sources: Sequence[Source]) -> tuple[Output, ...]:
+        """Return what a test says that containers wrote."""
+        assert place.namespace
+        self._answer()
+        return tuple(Output(source, self.logs[source]) for source in sources if source in self.logs)
 
     def run(self, command: Command, wanted: Wanted, *, secrets: Secrets) -> Meta | None:
         """Carry out one command in the slot's world."""
