@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from deployments.domain import names
 from deployments.domain.observations import ObjectKind, Ref
 
 
@@ -84,13 +85,28 @@ class Delete:
     ref: Ref
 
 
+@dataclass(frozen=True)
+class KeepOutput:
+    """Read the end of what a release's containers wrote and keep it with its deployment.
+
+    It writes nothing in the cluster, and stands before whatever takes the pods away: what comes
+    after it is not done in a look in which the API server was silent.
+    """
+
+    deployment: int
+    release: int
+
+
 Command = Create | Try | Scale | WriteFence | PointTraffic | Suspend | Resume | Delete
+Errand = Command | KeepOutput
 
 
-def written(command: Command) -> tuple[ObjectKind, str]:
-    """Return kind and name of the object that a command writes."""
+def written(command: Errand) -> tuple[str, str]:
+    """Return kind and name of what a command is about: no step has two about the same."""
     match command:
         case Create(kind=kind, name=name) | Try(create=Create(kind=kind, name=name)):
             return kind, name
+        case KeepOutput(release=number):
+            return "output", names.release_tag(number)
         case _:
             return command.ref.kind, command.ref.name

@@ -39,17 +39,31 @@ def judge_release_command(attempt: Attempt, wanted: Wanted, seen: Seen) -> Resul
     if job.succeeded:
         return Result(succeeded=True)
     if job.failed:
-        return _failure(_pods(name, seen))
+        return _failure(_pods(name, seen), seen)
     if _too_long(attempt, _pods(name, seen), seen):
-        return Result(failed=f"ran longer than its {_timeout(attempt)} s", last_words="")
+        said = text.last_line(seen.command_said)
+        return Result(failed=f"ran longer than its {_timeout(attempt)} s", last_words=said)
     return STILL_RUNNING
 
 
-def _failure(pods: tuple[Pod, ...]) -> Result:
+def _failure(pods: tuple[Pod, ...], seen: Seen) -> Result:
     ends = [pod.terminations[0] for pod in pods if pod.terminations]
     if not ends:
         return Result(failed="failed without a word")
-    return Result(failed=_how(ends[-1]), last_words=text.last_line(ends[-1].message))
+    said = text.last_line(ends[-1].message) or text.last_line(seen.command_said)
+    return Result(failed=_how(ends[-1]), last_words=said)
+
+
+def pods_without_words(wanted: Wanted, seen: Seen) -> tuple[Pod, ...]:
+    """Return the pods of a release command that has failed and whose end says nothing: its output
+    has to be read. None of them while it runs, or once its end has words."""
+    attempt = wanted.before
+    if attempt is None or attempt.state is not State.RELEASING:
+        return ()
+    result = judge_release_command(attempt, wanted, seen)
+    if result.failed is None or result.last_words:
+        return ()
+    return _pods(names.job_name(wanted.service, names.RELEASE_COMMAND, attempt.id), seen)
 
 
 def _how(end: Termination) -> str:

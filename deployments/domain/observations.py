@@ -257,6 +257,7 @@ class Seen:
     room: Room | None = None
     check: CheckResult | None = None
     resolution: Resolution | None = None
+    command_said: str = ""  # by a failed release command whose end itself is without words
 
     def objects(self) -> tuple[Meta, ...]:
         """Return what was listed of the slot, pods left out."""

@@ -6,11 +6,21 @@ deployment takes at most one step. Everything here may be asked again and answer
 
 from __future__ import annotations
 
-from deployments.domain import clocks, diagnose, jobs, readiness, tags, traffic, upkeep, way_back
+from deployments.domain import (
+    clocks,
+    diagnose,
+    jobs,
+    outputs,
+    readiness,
+    tags,
+    traffic,
+    upkeep,
+    way_back,
+)
 from deployments.domain.clocks import Clock
-from deployments.domain.commands import Command, WriteFence, written
+from deployments.domain.commands import Errand, WriteFence, written
 from deployments.domain.deadlines import LIMITS, Limits
-from deployments.domain.observations import ObjectKind, Seen
+from deployments.domain.observations import Seen
 from deployments.domain.report import report
 from deployments.domain.stage_clock import sighting as stage_sighting
 from deployments.domain.stages import STAGES, Look
@@ -23,7 +33,7 @@ def decide(wanted: Wanted, seen: Seen, *, limits: Limits = LIMITS) -> Step:
     """Return the next step for one slot."""
     ticking = tuple(_tick(attempt, wanted, seen) for attempt in _watched(wanted))
     changes = tuple(_changes(wanted, seen, ticking, limits))
-    commands = _commands(wanted, seen)
+    commands = _commands(wanted, seen, changes)
     settled = not commands and not changes and not wanted.moving and not _unfinished(wanted, seen)
     return Step(commands, changes, ticking, report(wanted, seen), settled)
 
@@ -68,8 +78,9 @@ def _change(look: Look) -> Change | None:
     return STAGES[look.attempt.state](look)
 
 
-def _commands(wanted: Wanted, seen: Seen) -> tuple[Command, ...]:
-    found: list[Command] = [*upkeep.commands(wanted, seen), *traffic.commands(wanted, seen)]
+def _commands(wanted: Wanted, seen: Seen, changes: tuple[Change, ...]) -> tuple[Errand, ...]:
+    found: list[Errand] = [*outputs.of_failed_commands(changes, wanted, seen)]
+    found += [*upkeep.commands(wanted, seen), *traffic.commands(wanted, seen)]
     for attempt in _with_jobs(wanted):
         found += jobs.commands(attempt, wanted, seen)
     return _one_for_each_object(found)
@@ -81,12 +92,12 @@ def _with_jobs(wanted: Wanted) -> tuple[Attempt, ...]:
     return (*healthy, *wanted.moving)
 
 
-def _one_for_each_object(found: list[Command]) -> tuple[Command, ...]:
+def _one_for_each_object(found: list[Errand]) -> tuple[Errand, ...]:
     """Return one write for each object: a second would carry the version before the first.
 
     Every change carries the fence, so a bare fence gives way to it.
     """
-    kept: dict[tuple[ObjectKind, str], Command] = {}
+    kept: dict[tuple[str, str], Errand] = {}
     for command in sorted(found, key=lambda command: isinstance(command, WriteFence)):
         kept.setdefault(written(command), command)
     return tuple(kept.values())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from deployments.domain.blockers import Blocker
 from deployments.domain.clocks import Clock
-from deployments.domain.commands import Command
+from deployments.domain.commands import Errand
 from deployments.domain.messages import NOTHING, Message
 from deployments.domain.states import State
 
@@ -79,7 +79,7 @@ class Report:
 class Step:
     """One decision about one slot. `settled`: nothing is left to do until something changes."""
 
-    commands: tuple[Command, ...]
+    commands: tuple[Errand, ...]
     changes: tuple[Change, ...]
     ticking: tuple[Ticking, ...]
     report: Report

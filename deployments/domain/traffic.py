@@ -8,7 +8,7 @@ the slot's Deployments and read back, so that a look that was held up can write 
 from __future__ import annotations
 
 from deployments.domain import names, readiness
-from deployments.domain.commands import Command, Create, PointTraffic, WriteFence
+from deployments.domain.commands import Command, Create, Errand, PointTraffic, WriteFence
 from deployments.domain.observations import ObjectKind, Seen, ServiceSeen, Workload
 from deployments.domain.wanted import Release, Wanted
 
@@ -160,7 +160,7 @@ def _create_stable(wanted: Wanted) -> Create:
     return Create(ObjectKind.SERVICE, names.stable_service_name(wanted.service), release=None)
 
 
-def switches(command: Command) -> bool:
+def switches(command: Errand) -> bool:
     """Whether a command is part of taking traffic somewhere: its refusal holds that up."""
     if isinstance(command, Create):
         return command.kind is ObjectKind.SERVICE and command.release is None

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from deployments.domain import names, readiness, traffic
-from deployments.domain.commands import Command, Create, Delete, Resume, Scale, Suspend, Try
+from deployments.domain import names, outputs, readiness, traffic
+from deployments.domain.commands import Command, Create, Delete, Errand, Resume, Scale, Suspend, Try
 from deployments.domain.observations import CronJobSeen, JobSeen, ObjectKind, Ref, Seen, Workload
 from deployments.domain.releases import ProcessKind
 from deployments.domain.stage_clock import drained
@@ -77,8 +77,11 @@ def disposition(number: int | None, wanted: Wanted, runs: frozenset[int]) -> Dis
     return Disposition.STOP if _is_previous(number, wanted) else Disposition.GO
 
 
-def commands(wanted: Wanted, seen: Seen) -> tuple[Command, ...]:
-    """Return the writes that give every release of the slot its disposition."""
+def commands(wanted: Wanted, seen: Seen) -> tuple[Errand, ...]:
+    """Return the writes that give every release of the slot its disposition.
+
+    What those say whose pods go is kept first, where their deployment ended badly.
+    """
     runs = running(wanted, seen)
     found = (
         *_missing(wanted, seen, runs),
@@ -88,7 +91,8 @@ def commands(wanted: Wanted, seen: Seen) -> tuple[Command, ...]:
         *_jobs(wanted, seen),
         *_services(wanted, seen, runs),
     )
-    return (*_secrets(found, wanted, seen, runs), *found)
+    kept = outputs.before_they_go(found, wanted, seen)
+    return (*kept, *_secrets(found, wanted, seen, runs), *found)
 
 
 def _missing(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Command]:

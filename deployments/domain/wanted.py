@@ -91,6 +91,8 @@ class Wanted:
     before: Attempt | None = None
     last_past: Attempt | None = None
     ended: frozenset[int] = frozenset()  # ids of deployments that ended other than healthy
+    # Release number -> id, where the latest deployment of a release is one of these.
+    ended_of: Mapping[int, int] = field(default_factory=dict)
     last_healthy: int = 0  # id of the deployment that became healthy last
 
     @property
@@ -121,6 +123,14 @@ class Wanted:
         if self.last_past is None:
             return self.active
         return self.last_past.previous if self.last_past.goes_back else self.last_past.release
+
+    def ended_badly(self, number: int | None) -> int | None:
+        """Return the deployment of a release that has failed, was cancelled or superseded, or that
+        traffic leaves; None where the release's latest deployment did well or still may."""
+        leaving = self.going_back
+        if leaving is not None and leaving.release.number == number:
+            return leaving.id
+        return self.ended_of.get(number) if number is not None else None
 
     def release(self, number: int | None) -> Release | None:
         """Return a release of the slot by its number."""

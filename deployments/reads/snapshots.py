@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 
 from deployments import encryption
 from deployments.domain import images, messages, wanted
@@ -76,7 +76,7 @@ def slots_of(cluster_id: int, now: datetime) -> list[SlotSnapshot]:
     ended = _ended_badly(slots, now)
     marked_by = installation()
     found = (
-        _snapshot_or_none(slot, marked_by, deployments[slot.pk], frozenset(ended[slot.pk]))
+        _snapshot_or_none(slot, marked_by, deployments[slot.pk], ended[slot.pk])
         for slot in rows.order_by("pk")
     )
     return [snapshot for snapshot in found if snapshot is not None]
@@ -106,18 +106,31 @@ def _by_slot(rows: Iterable[Deployment]) -> defaultdict[int, list[Deployment]]:
     return found
 
 
-def _ended_badly(slots: QuerySet[Slot], now: datetime) -> defaultdict[int, set[int]]:
+@dataclass
+class _Ended:
+    """The deployments of a slot that ended badly, and which releases' latest ones they are."""
+
+    ids: set[int] = field(default_factory=set)
+    of: dict[int, int] = field(default_factory=dict)
+
+
+def _ended_badly(slots: QuerySet[Slot], now: datetime) -> defaultdict[int, _Ended]:
+    newer = Deployment.objects.filter(release=OuterRef("release"), pk__gt=OuterRef("pk"))
     rows = Deployment.objects.filter(
         slot__in=slots, state__in=_ENDED_BADLY, ended_at__gt=now - ENDED_REMEMBERED
-    )
-    found: defaultdict[int, set[int]] = defaultdict(set)
-    for slot_id, pk in rows.values_list("slot_id", "pk"):
-        found[slot_id].add(pk)
+    ).annotate(latest=~Exists(newer))
+    found: defaultdict[int, _Ended] = defaultdict(_Ended)
+    for slot_id, pk, number, latest in rows.values_list(
+        "slot_id", "pk", "release__number", "latest"
+    ):
+        found[slot_id].ids.add(pk)
+        if latest:
+            found[slot_id].of[number] = pk
     return found
 
 
 def _snapshot_or_none(
-    slot: Slot, installation: str, rows: list[Deployment], ended: frozenset[int]
+    slot: Slot, installation: str, rows: list[Deployment], ended: _Ended
 ) -> SlotSnapshot | None:
     """Set a slot aside whose rows make no values: it must not hide the others of its cluster."""
     try:
@@ -127,9 +140,7 @@ def _snapshot_or_none(
         return None
 
 
-def _snapshot(
-    slot: Slot, installation: str, rows: list[Deployment], ended: frozenset[int]
-) -> SlotSnapshot:
+def _snapshot(slot: Slot, installation: str, rows: list[Deployment], ended: _Ended) -> SlotSnapshot:
     observation = getattr(slot, "observation", None)
     return SlotSnapshot(
         slot_id=slot.pk,
@@ -140,7 +151,7 @@ def _snapshot(
     )
 
 
-def _wanted(slot: Slot, installation: str, rows: list[Deployment], ended: frozenset[int]) -> Wanted:
+def _wanted(slot: Slot, installation: str, rows: list[Deployment], ended: _Ended) -> Wanted:
     attempts = [_attempt(row) for row in rows]
     past = [attempt for attempt in attempts if attempt.past]
     before = [attempt for attempt in attempts if not attempt.past]
@@ -152,7 +163,8 @@ def _wanted(slot: Slot, installation: str, rows: list[Deployment], ended: frozen
         active=_release(slot.active_release) if slot.active_release is not None else None,
         before=before[-1] if before else None,
         last_past=past[-1] if past else None,
-        ended=ended,
+        ended=frozenset(ended.ids),
+        ended_of=ended.of,
         last_healthy=past[-1].id if past and past[-1].state is State.HEALTHY else 0,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from deployments.agent.cluster import CommandRefused, Stale
 from deployments.domain import readiness, reconcile, traffic
 from deployments.domain.clocks import Clock
-from deployments.domain.commands import Command, Create
+from deployments.domain.commands import Create, Errand
 from deployments.domain.names import Place, release_tag
 from deployments.domain.observations import ObjectKind, Seen
 from deployments.domain.releases import RETIRED_RELEASES_KEPT, Config, Process, ReleaseCommand
@@ -47,7 +47,9 @@ class Play:
             self._end(replace(self.wanted.before, state=State.SUPERSEDED))
         number = max((*self.states, release.id - 1)) + 1 if self.states else release.id
         attempt = Attempt(number, State.PENDING, NOON, release, title=release_tag(release.number))
-        self.wanted = replace(self.wanted, before=attempt, fence=self.wanted.fence + 1)
+        of = {key: ended for key, ended in self.wanted.ended_of.items() if key != release.number}
+        fence = self.wanted.fence + 1
+        self.wanted = replace(self.wanted, before=attempt, fence=fence, ended_of=of)
         self.states[number] = [State.PENDING]
         self._keep_releases()
         return number
@@ -76,7 +78,7 @@ class Play:
         """Return what the agent sees now."""
         return self.world.seen(self.wanted, readiness.check_wanted(self.wanted))
 
-    def _run(self, world: World, command: Command, uids: dict[tuple[int, str], str]) -> str:
+    def _run(self, world: World, command: Errand, uids: dict[tuple[int, str], str]) -> str:
         try:
             made = world.run(command, self.wanted)
         except Stale:
@@ -194,7 +196,8 @@ class Play:
         self._put(attempt)
         before = None if not attempt.past else self.wanted.before
         ended = self.wanted.ended | {attempt.id}
-        self.wanted = replace(self.wanted, before=before, ended=ended)
+        of = {**self.wanted.ended_of, attempt.release.number: attempt.id}
+        self.wanted = replace(self.wanted, before=before, ended=ended, ended_of=of)
         if attempt.past:
             self._raise_fence()
         self._keep_releases()

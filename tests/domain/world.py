@@ -54,18 +54,18 @@ class World:
         self.failing_jobs: set[str] = set()
         self.refused: tuple[type, ...] = ()
         self.room = Room((NodeRoom("node-1", 100_000, 2**40, 110),))
-        self.log: list[c.Command] = []
+        self.log: list[c.Errand] = []
         self._serial = 0
 
     # --- what a person or the agent does ---
 
-    def run(self, command: c.Command, wanted: Wanted) -> Meta | None:
+    def run(self, command: c.Errand, wanted: Wanted) -> Meta | None:
         """Carry out one command as an API server would."""
         if isinstance(command, self.refused):
             raise CommandRefused(403, "Forbidden", "not allowed")
         self.log.append(command)
         match command:
-            case c.Try():
+            case c.Try() | c.KeepOutput():
                 return None
             case c.Create(kind=ObjectKind.SECRET):
                 self.secrets.add(command.name)
@@ -127,8 +127,8 @@ class World:
         )
         return ServiceSeen(meta, selector, ports=())
 
-    def _change(self, command: c.Command, wanted: Wanted) -> Meta:
-        assert not isinstance(command, c.Create | c.Try)
+    def _change(self, command: c.Errand, wanted: Wanted) -> Meta:
+        assert not isinstance(command, c.Create | c.Try | c.KeepOutput)
         found = self._read(command.ref)
         annotations = {**found.meta.annotations, names.FENCE: str(wanted.fence)}
         match command:
