@@ -108,9 +108,9 @@ def why_held(wanted: Wanted, seen: Seen) -> Message | None:
 
 def admitted(look: Look) -> Change | None:
     """Go on when what ended is gone, no name is taken and there is room for the new replicas."""
-    if look.seen.taken:
-        message = messages.name_taken(look.seen.taken[0], look.leaves)
-        return look.fail(Blocker.STARTUP, message)
+    taken = _name_taken(look)
+    if taken is not None:
+        return taken
     if upkeep.leftovers(look.wanted, look.seen, upkeep.running(look.wanted, look.seen)):
         return None
     if look.seen.room is None:
@@ -121,9 +121,16 @@ def admitted(look: Look) -> Change | None:
     return look.go_on()
 
 
+def _name_taken(look: Look) -> Move | None:
+    """Return the end of a deployment one of whose names somebody else's object has."""
+    if not look.seen.taken:
+        return None
+    return look.fail(Blocker.STARTUP, messages.name_taken(look.seen.taken[0], look.leaves))
+
+
 def releasing(look: Look) -> Change | None:
     """Go on when the release command's Job has succeeded."""
-    failure = pods_failure(look)
+    failure = _name_taken(look) or pods_failure(look)
     if failure is not None:
         return failure
     verdict = judge_release_command(look.attempt, look.wanted, look.seen)
@@ -135,7 +142,8 @@ def releasing(look: Look) -> Change | None:
 
 def starting(look: Look) -> Change | None:
     """Go on when every long-running process's pods exist and their containers have started."""
-    return pods_failure(look) or (look.go_on() if _all_started(look) else None)
+    failure = _name_taken(look) or pods_failure(look)
+    return failure or (look.go_on() if _all_started(look) else None)
 
 
 def _all_started(look: Look) -> bool:
