@@ -12,6 +12,7 @@ from typing import Protocol
 from deployments.domain.commands import Command
 from deployments.domain.names import Place
 from deployments.domain.observations import CheckResult, Meta, ObjectKind, Room, Seen
+from deployments.domain.outputs import Output, Source
 from deployments.domain.readiness import Check
 from deployments.domain.wanted import Release, Wanted
 
@@ -88,6 +89,12 @@ class Cluster(Protocol):
 
     def check(self, place: Place, check: Check) -> CheckResult:
         """Ask a release's own Service, as often as `check` says. Never raises for the network."""
+
+    def output(self, place: Place, sources: Sequence[Source]) -> tuple[Output, ...]:
+        """Return the cleaned end of what these containers wrote, nothing for one without a log.
+
+        Raises Unreachable where the API server is silent; a silent node only has no log to give.
+        """
 
     def run(self, command: Command, wanted: Wanted, *, secrets: Secrets) -> Meta | None:
         """Carry out one command and return the object as it is now, None when there is none.

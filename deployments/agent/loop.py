@@ -12,12 +12,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from time import monotonic
 
-from deployments.actions import leases, observe, record
+from deployments.actions import leases, observe, outputs, record
 from deployments.agent import clients, registry
 from deployments.agent.cluster import Cluster, CommandRefused, Reading, Stale, Unreachable
-from deployments.domain import actors, images, object_names, readiness, reconcile, tags, traffic
-from deployments.domain.commands import Command, Create, Try
+from deployments.domain import (
+    actors,
+    images,
+    jobs,
+    object_names,
+    readiness,
+    reconcile,
+    tags,
+    traffic,
+)
+from deployments.domain.commands import Command, Create, Errand, KeepOutput, Try
 from deployments.domain.observations import Meta, ObjectKind, Resolution, Seen
+from deployments.domain.outputs import pods_of, sources
 from deployments.domain.states import State
 from deployments.domain.step import Explain, Step, Ticking
 from deployments.domain.wanted import Attempt, Wanted
@@ -28,6 +38,8 @@ logger = logging.getLogger(__name__)
 
 # A look ends well before its lease does: what it has not come to waits for the next one.
 BUDGET_SECONDS = 25.0
+# Somebody's object of one of our names may appear until all of ours are there.
+NAMES_LOOKED_AT_IN = frozenset({State.ADMITTED, State.RELEASING, State.STARTING})
 
 
 @dataclass(frozen=True)
@@ -113,7 +125,7 @@ def _step(
     """Look, decide, act, record for one slot. Return whether anything was done."""
     seen = _see(snapshot.wanted, client, reading, now)
     step = reconcile.decide(snapshot.wanted, seen)
-    done = _act(step.commands, snapshot.wanted, client, guard)
+    done = _act(step.commands, snapshot.wanted, client, guard, seen)
     if not guard.stands():
         return True
     record.remember_jobs(done.job_uids)
@@ -129,11 +141,20 @@ def _see(wanted: Wanted, client: Cluster, reading: Reading, now: datetime) -> Se
     attempt = wanted.before
     if attempt is not None and attempt.state is State.PENDING:
         seen = replace(seen, resolution=_resolve(attempt, now))
+    if attempt is not None and attempt.state in NAMES_LOOKED_AT_IN:
+        seen = replace(seen, taken=client.taken(wanted.place, object_names.of(wanted, attempt)))
     if attempt is not None and attempt.state is State.ADMITTED:
-        taken = client.taken(wanted.place, object_names.of(wanted, attempt))
-        seen = replace(seen, taken=taken, room=client.room(reading, wanted.place))
+        seen = replace(seen, room=client.room(reading, wanted.place))
+    seen = replace(seen, command_said=_said(wanted, client, seen))
     check = readiness.check_wanted(wanted)
     return replace(seen, check=client.check(wanted.place, check)) if check is not None else seen
+
+
+def _said(wanted: Wanted, client: Cluster, seen: Seen) -> str:
+    """Return what a failed release command wrote, where its end itself has no words."""
+    silent = sources(jobs.pods_without_words(wanted, seen))
+    found = client.output(wanted.place, silent) if silent else ()
+    return found[-1].text if found else ""
 
 
 def _resolve(attempt: Attempt, now: datetime) -> Resolution | None:
@@ -150,14 +171,20 @@ def _resolve(attempt: Attempt, now: datetime) -> Resolution | None:
     return Resolution(digest=digest)
 
 
-def _act(commands: Iterable[Command], wanted: Wanted, client: Cluster, guard: Guard) -> Done:
+def _act(
+    commands: Iterable[Errand], wanted: Wanted, client: Cluster, guard: Guard, seen: Seen
+) -> Done:
     """Carry out the commands, each under the guard; what changed since is left to the next look."""
     done = Done({})
     for command in commands:
         if not guard.stands():
             logger.info("slot %s moved meanwhile; nothing more is written", wanted.place.slot)
             return done
-        done = _run(command, wanted, client, done)
+        if isinstance(command, KeepOutput):
+            found = client.output(wanted.place, sources(pods_of(command, seen)))
+            outputs.keep(command.deployment, found, now=seen.now)
+        else:
+            done = _run(command, wanted, client, done)
     return done
 
 

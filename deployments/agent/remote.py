@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deployments.agent import answers, probes, rooms, translate
+from deployments.agent import answers, logs, probes, rooms, translate
 from deployments.agent.cluster import CommandRefused, Forbidden, Reading, Secrets, Stale
 from deployments.agent.kube import KubeApi
 from deployments.agent.manifests import Request, object_path, request_for
@@ -14,6 +14,7 @@ from deployments.domain import names
 from deployments.domain.commands import Command, Create, Delete, Try
 from deployments.domain.names import Place
 from deployments.domain.observations import CheckResult, Meta, ObjectKind, Room
+from deployments.domain.outputs import Output, Source
 from deployments.domain.readiness import Check
 from deployments.domain.wanted import Wanted
 
@@ -68,6 +69,10 @@ class KubeCluster:
     def check(self, place: Place, check: Check) -> CheckResult:
         """Ask a release's own Service through the proxy."""
         return probes.check(self._api, place.namespace, check)
+
+    def output(self, place: Place, sources: Sequence[Source]) -> tuple[Output, ...]:
+        """Return the end of what these containers wrote."""
+        return logs.read(self._api, place.namespace, sources)
 
     def run(self, command: Command, wanted: Wanted, *, secrets: Secrets) -> Meta | None:
         """Carry out one command."""

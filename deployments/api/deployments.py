@@ -79,6 +79,15 @@ def list_events(
     return paging.listed(paging.oldest_first(found.events.all(), page, key="number"), shapes.event)
 
 
+@router.get("/deployments/{int:deployment_id}/output", response=schemas.Listed[schemas.OutputItem])
+def list_output(
+    request: ApiRequest, deployment_id: int, page: Query[Page]
+) -> schemas.Listed[schemas.OutputItem]:
+    """List the kept end of what the containers of a deployment that ended badly wrote."""
+    found = access.deployment_for(request.auth, deployment_id)
+    return paging.listed(paging.oldest_first(found.outputs.all(), page, key="pk"), shapes.output)
+
+
 @router.get(SLOT + "/releases", response=schemas.Listed[schemas.ReleaseItem])
 def list_releases(
     request: ApiRequest, place: Path[Place], page: Query[Page]

@@ -164,6 +164,17 @@ class EventItem(Schema):
     message: str
 
 
+class OutputItem(Schema):
+    """The kept end of what a container wrote, at most 64 KiB. `previous`: of the run before the
+    one that it was in."""
+
+    pod: str
+    container: str
+    previous: bool
+    text: str
+    at: str
+
+
 class RollbackOffer(Schema):
     """Whether a release can be rolled back to, or why not."""
 

@@ -19,6 +19,7 @@ from deployments.models import (
     Cluster,
     Deployment,
     DeploymentEvent,
+    DeploymentOutput,
     Environment,
     Organization,
     Project,
@@ -145,6 +146,17 @@ def event(row: DeploymentEvent) -> schemas.EventItem:
         cause=Cause(row.cause) if row.cause else None,
         blocker=Blocker(row.blocker) if row.blocker else None,
         message=row.message,
+    )
+
+
+def output(row: DeploymentOutput) -> schemas.OutputItem:
+    """Return the kept output of one container."""
+    return schemas.OutputItem(
+        pod=row.pod,
+        container=row.container,
+        previous=row.previous,
+        text=row.text,
+        at=moment(row.at),
     )
 
 

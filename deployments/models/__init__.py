@@ -7,6 +7,7 @@ from deployments.models.deployments import Deployment, DeploymentEvent, Deployme
 from deployments.models.installation import Installation
 from deployments.models.inventory import Cluster, ClusterCredential, Environment, Service, Slot
 from deployments.models.observations import Observation
+from deployments.models.outputs import DeploymentOutput
 from deployments.models.releases import Release, ReleaseSecret
 from deployments.models.tenancy import Membership, Organization, Project, Token, User
 from deployments.models.variables import SecretValue, Variable
@@ -18,6 +19,7 @@ __all__ = [
     "Deployment",
     "DeploymentEvent",
     "DeploymentJob",
+    "DeploymentOutput",
     "Environment",
     "Installation",
     "Membership",
