@@ -14,10 +14,13 @@ from deployments.agent.kubeconfig import NotUsable
 
 
 def config(
-    cluster: dict[str, Any] | None = None, user: dict[str, Any] | None = None, **more: object
+    cluster: dict[str, Any] | None = None,
+    user: dict[str, Any] | None = None,
+    current: str = "live",
+    **more: object,
 ) -> dict[str, Any]:
     return {
-        "current-context": "live",
+        "current-context": current,
         "contexts": [{"name": "live", "context": {"cluster": "c", "user": "u"}}],
         "clusters": [{"name": "c", "cluster": {"server": "https://k.example", **(cluster or {})}}],
         "users": [{"name": "u", "user": user if user is not None else {"token": "t0ken"}}],
@@ -62,7 +65,7 @@ def test_one_context_is_kept_and_the_others_are_not(tmp_path: Path) -> None:
         ("{", None, "is not a kubeconfig"),
         ({"clusters": 3}, None, "is not a kubeconfig"),
         (config(), "nowhere", "has no context 'nowhere'; it has: live"),
-        (config(**{"current-context": ""}), None, "choose one with --context"),
+        (config(current=""), None, "choose one with --context"),
         (config(users=[]), None, "has no user 'u'; it has: none"),
         (config({"server": ""}), None, "no server that begins with https://"),
         (config({"server": "file:///etc"}), None, "no server that begins with https://"),
