@@ -7,6 +7,7 @@ JSON, because its models refuse incomplete objects and are slow. What an answer 
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote, unquote, urlencode
 
@@ -27,6 +28,7 @@ GONE = 410
 THIS_MACHINE = "127.0.0.0/8,::1,localhost"
 # Names and labels without the rest: what is in somebody's Secret never leaves the cluster.
 METADATA_ONLY = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
+_FILES = frozenset({"ca_certs", "ca_cert_data", "cert_file", "key_file", "cert_reqs"})
 Query = Mapping[str, str] | Sequence[tuple[str, str]]
 
 
@@ -47,7 +49,9 @@ class KubeApi:
         if token:
             self._headers["Authorization"] = token
         self._pool: urllib3.PoolManager = client.rest_client.pool_manager
-        self._pool.connection_pool_kw["maxsize"] = CONNECTIONS
+        kept = {k: v for k, v in self._pool.connection_pool_kw.items() if k not in _FILES}
+        kept |= {"maxsize": CONNECTIONS, "ssl_context": _trust(client.configuration)}
+        self._pool.connection_pool_kw = kept
 
     def send(self, request: Request) -> Answer:
         """Return what the server answered to one call. Raises Unreachable when it did not."""
@@ -116,6 +120,18 @@ class KubeApi:
             headers={**self._headers, **(headers or {})},
             largest=LARGEST_BODY,
         )
+
+
+def _trust(configuration: Configuration) -> ssl.SSLContext:
+    """Return whom we trust and who we are, read once.
+
+    The package puts certificates into files of the temporary folder, and a connection that reads
+    them anew weeks later may not find them.
+    """
+    context = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
+    if configuration.cert_file:
+        context.load_cert_chain(configuration.cert_file, configuration.key_file)
+    return context
 
 
 def address(path: Sequence[str], query: Query) -> str:
