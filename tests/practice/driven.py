@@ -8,7 +8,7 @@ from typing import Any
 
 from deployments.practice.store import Store
 from deployments.practice.world import World
-from tests.recordings import walks
+from tests.recordings import manifests
 
 Obj = dict[str, Any]
 
@@ -96,9 +96,9 @@ class Driven:
         """Create a Deployment `web` with a probe and its Service, and wait until it is ready and
         reachable.
         """
-        box = walks.served(IMAGE, env=walks.variables(**env))
-        self.create("deployments", walks.deployment("web", replicas, box))
-        self.create("services", walks.service("web", "web"))
+        box = manifests.served(IMAGE, env=manifests.variables(**env))
+        self.create("deployments", manifests.deployment("web", replicas, box))
+        self.create("services", manifests.service("web", "web"))
         self.until(lambda: self.ready() == replicas)
         self.run(1)
 

@@ -59,11 +59,16 @@ class World:
         self._store = store
         self._lock = threading.RLock()
         self._network = Network(store, self._run_of, store.clock)
+        recorder = Recorder(store)
         self._kubelets = {
-            name: Kubelet(name, lookup, reach, self._network.ask_of) for name in nodes.NETWORKS
+            name: (
+                Kubelet(name, lookup, reach, self._network.ask_of),
+                self._hands(recorder, Teller("kubelet", name, "kubelet")),
+            )
+            for name in nodes.NETWORKS
         }
         self._silent_since: dict[str, float] = {}
-        self._parts = self._make_parts(Recorder(store))
+        self._parts = self._make_parts(recorder)
         self._view: View | None = None
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -77,8 +82,8 @@ class World:
         """
         self._make_nodes()
         view = View(self._store, self._store.clock())
-        for kubelet in self._kubelets.values():
-            kubelet.recall(view)
+        for kubelet, hands in self._kubelets.values():
+            kubelet.recall(view, hands)
 
     def start(self) -> None:
         """Begin, and go on from there in a thread of its own until `stop`."""
@@ -108,11 +113,11 @@ class World:
         """Return what a container printed, or what its last run did. Raises ApiError 400."""
         with self._lock:
             run = self._run_of(pod["metadata"]["uid"])
-            node = self._kubelets.get(pod["spec"].get("nodeName", ""))
-            if node is None:
+            kubelet, _ = self._kubelets.get(pod["spec"].get("nodeName", ""), (None, None))
+            if kubelet is None:
                 raise errors.bad_request(f"pod {pod['metadata']['name']} is not on a node")
             view = View(self._store, self._store.clock())
-            known = run.containers if run is not None else node.containers_of(pod, view)
+            known = run.containers if run is not None else kubelet.containers_of(pod, view)
             return log_of(pod, container, known, view.now, previous=previous)
 
     # What tests do to it
@@ -199,9 +204,8 @@ class World:
         parts = [(self._hands(recorder, Teller(name)), look) for name, look in controllers]
         scheduler = Teller("default-scheduler", manager="kube-scheduler")
         parts.append((self._hands(recorder, scheduler), Scheduler().reconcile))
-        for name, kubelet in self._kubelets.items():
-            teller = Teller("kubelet", name, "kubelet")
-            parts.append((self._hands(recorder, teller), self._unless_silent(name, kubelet)))
+        for name, (kubelet, hands) in self._kubelets.items():
+            parts.append((hands, self._unless_silent(name, kubelet)))
         return parts
 
     def _hands(self, recorder: Recorder, teller: Teller) -> Hands:
@@ -218,7 +222,7 @@ class World:
         return look
 
     def _run_of(self, uid: str) -> PodRun | None:
-        found = (kubelet.run_of(uid) for kubelet in self._kubelets.values())
+        found = (kubelet.run_of(uid) for kubelet, _ in self._kubelets.values())
         return next((run for run in found if run is not None), None)
 
     def _make_nodes(self) -> None:

@@ -53,13 +53,13 @@ class Kubelet:
         for pod in pods:
             run = self._run_of(pod, view, hands)
             if run is not None:
-                hands.again_at(run.look(pod, view, hands, self._node))
+                hands.again_at(run.look(pod, view, hands))
 
-    def recall(self, view: View) -> None:
+    def recall(self, view: View, hands: Hands) -> None:
         """Take up the pods that already ran: addresses and images are known again."""
         for pod in view.pods_on(self.name):
             if pod["status"].get("startTime"):
-                self.runs[pod["metadata"]["uid"]] = self._remembered(pod, view)
+                self.runs[pod["metadata"]["uid"]] = self._remembered(pod, view, hands)
                 ready = pod["status"].get("containerStatuses") or []
                 self._node.present.update(s["image"] for s in ready if s.get("imageID"))
 
@@ -77,26 +77,24 @@ class Kubelet:
         if is_over(pod) and not is_going(pod):
             return None
         if run is None:
-            run = self.runs[uid] = self._new(pod, view)
+            run = self.runs[uid] = self._new(pod, view, hands)
         return run
 
-    def _new(self, pod: Obj, view: View) -> PodRun:
+    def _new(self, pod: Obj, view: View, hands: Hands) -> PodRun:
         """Begin a pod that was just placed here; it reads ContainerCreating at once."""
         now = view.now
-        run = self._remembered(pod, view)
-        run.ip = run.ip or self._address()
+        run = self._remembered(pod, view, hands)
         run.begun_at, run.sandbox_at = now, now + SANDBOX_TAKES
         run.show(SEEN_AFTER, now)
         return run
 
-    def _remembered(self, pod: Obj, view: View) -> PodRun:
+    def _remembered(self, pod: Obj, view: View, hands: Hands) -> PodRun:
         containers = containers_of(pod, view, self._node.lookup)
         status = pod["status"]
         begun = status.get("startTime")
         begun_at = seconds_of(begun) if begun else view.now
-        run = PodRun({}, containers, status.get("podIP", ""), begun_at, view.now)
-        if not run.ip:
-            run.ip = self._address()
+        address = status.get("podIP") or self._address()
+        run = PodRun(pod, view, hands, self._node, containers, address, begun_at, view.now)
         if is_over(pod):
             run.over_since = view.now
         return run

@@ -46,6 +46,9 @@ class PodRun:
     """The memory of one pod. `pod` is the object as last seen."""
 
     pod: Obj
+    view: View = field(repr=False)
+    hands: Hands = field(repr=False)
+    node: Node = field(repr=False)
     containers: list[Container]
     ip: str
     begun_at: float
@@ -54,19 +57,15 @@ class PodRun:
     over_since: float = NEVER
     stopping_since: float | None = None
     grace: float = 0.0
-    written: Obj | None = None
     due: float = 0.0
-    view: View = field(default=None, repr=False)  # type: ignore[assignment]
-    hands: Hands = field(default=None, repr=False)  # type: ignore[assignment]
-    node: Node = field(default=None, repr=False)  # type: ignore[assignment]
 
-    def look(self, pod: Obj, view: View, hands: Hands, node: Node) -> float:
+    def look(self, pod: Obj, view: View, hands: Hands) -> float:
         """Do everything that is due. Return when to look again."""
         now = view.now
         if pod is self.pod and now < self.due:
             return self.due
         changed = pod is not self.pod
-        self.pod, self.view, self.hands, self.node = pod, view, hands, node
+        self.pod, self.view, self.hands = pod, view, hands
         if is_going(pod):
             stopping.stop_pod(self, now)
         for container in self.containers:
