@@ -1,4 +1,4 @@
-"""What the practice cluster costs: little while nothing happens, and not much for a hundred pods."""
+"""What the practice cluster costs: little while nothing happens, not much for a hundred pods."""
 
 from __future__ import annotations
 
