@@ -7,6 +7,9 @@
 
   // A live update must not take away what a person is typing.
   Idiomorph.defaults.ignoreActiveValue = true;
+  // Nor close an output that somebody has opened, or open it again.
+  Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, element) =>
+    !(name === "open" && element instanceof HTMLDetailsElement);
 
   // ---- Relative times ---------------------------------------------------------------------
 

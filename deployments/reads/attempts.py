@@ -12,11 +12,11 @@ from deployments.domain.blockers import Blocker
 from deployments.domain.messages import Message
 from deployments.domain.releases import Config
 from deployments.domain.states import FINAL, STAGE_NAMES, State
-from deployments.models import Deployment, DeploymentEvent, Release
+from deployments.models import Deployment, DeploymentEvent, DeploymentOutput, Release
 from deployments.models.deployments import EventKind
 from deployments.reads import stages
 from deployments.reads.cards import Attempt, Image, Sign, StageRow, Tone, state_tone
-from deployments.reads.page_values import EventRow
+from deployments.reads.page_values import EventRow, OutputRow
 
 # What is read of a deployment here and in `serving`, for select_related.
 SHOWN_WITH = (
@@ -114,6 +114,18 @@ def _release_command(release: Release) -> str:
 def event_row(event: DeploymentEvent) -> EventRow:
     """Return one event in words."""
     return EventRow(event.at, _event_sign(event), _actor(event), event.message)
+
+
+def output_row(output: DeploymentOutput) -> OutputRow:
+    """Return the kept output of one container."""
+    return OutputRow(
+        id=output.pk,
+        pod=output.pod,
+        container=output.container,
+        previous=output.previous,
+        text=output.text,
+        at=output.at,
+    )
 
 
 def _event_sign(event: DeploymentEvent) -> Sign:

@@ -200,6 +200,11 @@ class Attempt:
         return self.state in OPEN
 
     @property
+    def failed(self) -> bool:
+        """Whether it has failed, so that what its containers wrote is what to read."""
+        return self.state is State.FAILED
+
+    @property
     def replacing(self) -> str:
         """Return the release that it is about to take over from, empty once it has ended."""
         return self.replaces if self.open else ""

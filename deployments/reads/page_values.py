@@ -30,6 +30,23 @@ class EventRow:
 
 
 @dataclass(frozen=True)
+class OutputRow:
+    """The kept end of what a container wrote. `previous`: of the run before its last one."""
+
+    id: int
+    pod: str
+    container: str
+    previous: bool
+    text: str
+    at: datetime
+
+    @property
+    def key(self) -> str:
+        """Return the id of its place in the page: it stays open while the page is renewed."""
+        return f"output.{self.id}"
+
+
+@dataclass(frozen=True)
 class DeploymentPage:
     """One deployment with its stages and everything that happened to it, oldest first."""
 
@@ -39,6 +56,7 @@ class DeploymentPage:
     events: tuple[EventRow, ...]
     ended: tuple[str, ...]
     deploy: Control
+    outputs: tuple[OutputRow, ...] = ()
 
     @property
     def every(self) -> int:

@@ -15,12 +15,14 @@ from deployments.access import clusters_of, projects_of
 from deployments.domain import names
 from deployments.domain.deadlines import AGENT_OFFLINE_AFTER
 from deployments.domain.roles import Deed, Role, may, why_not
+from deployments.domain.states import State
 from deployments.models import Cluster, Deployment, Environment, Project, Release, Slot, User
 from deployments.reads.attempts import (
     SHOWN_WITH,
     attempt_of,
     event_row,
     image_of,
+    output_row,
     stage_rows,
 )
 from deployments.reads.cards import Card, Control, Place, Sign, Tone
@@ -29,6 +31,7 @@ from deployments.reads.page_values import (
     ClustersPage,
     DeploymentPage,
     EnvironmentSection,
+    OutputRow,
     ProjectPage,
     ProjectRow,
     ReleaseRow,
@@ -179,7 +182,15 @@ def deployment_page(shown: Deployment, *, role: Role, now: datetime) -> Deployme
             for number in shown.superseded.order_by("pk").values_list("release__number", flat=True)
         ),
         deploy=deploy_control(role),
+        outputs=_outputs(shown),
     )
+
+
+def _outputs(shown: Deployment) -> tuple[OutputRow, ...]:
+    # Nothing is kept of one that did well, so nothing is asked for.
+    if shown.ended_at is None or shown.state == State.HEALTHY:
+        return ()
+    return tuple(output_row(output) for output in shown.outputs.all())
 
 
 # ---- Clusters ---------------------------------------------------------------------------------
