@@ -71,13 +71,19 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *args: object) -> None:
+        """A client that goes away in the middle is what some tests are about."""
+
+
 @pytest.fixture
 def server() -> Iterator[Server]:
     """A server on a free port of this machine."""
     state = Server()
     handler = type("Handler", (_Handler,), {"state": state})
-    http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    http.daemon_threads = True
+    http = _Http(("127.0.0.1", 0), handler)
     state.host = f"127.0.0.1:{http.server_port}"
     thread = threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True)
     thread.start()
