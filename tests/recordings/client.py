@@ -14,8 +14,8 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -93,9 +93,13 @@ class Address:
 
 @dataclass
 class Film:
-    """Every change of the filmed kinds in one namespace, in the order in which it was told."""
+    """Every change of the filmed kinds in one namespace, in the order in which it was told.
+
+    `answers` are those that a client got who asked all the while.
+    """
 
     changes: list[tuple[str, str, Obj]] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
     stopped: bool = False
 
 
@@ -142,6 +146,28 @@ class Namespace:
     def delete(self, plural: str, name: str) -> Obj:
         options = {"propagationPolicy": "Background"}
         return self.request("DELETE", self.path(plural, name), options)
+
+    @contextmanager
+    def asking(self, service: str) -> Iterator[None]:
+        """Ask a Service again and again in the meantime, with a new connection each time."""
+        over = threading.Event()
+        path = f"{self.path('services', f'http:{service}:80')}/proxy/"
+
+        def ask() -> None:
+            while not over.is_set():
+                self.film.answers.append(self._said_by(path))
+
+        client = threading.Thread(target=ask, daemon=True)
+        client.start()
+        yield
+        over.set()
+        client.join(timeout=20)
+
+    def _said_by(self, path: str) -> str:
+        try:
+            return self.text("GET", path)
+        except (Refusal, OSError) as refusal:
+            return str(refusal)
 
     def log(self, pod: str) -> str:
         return self.text("GET", f"{self.path('pods', pod)}/log")

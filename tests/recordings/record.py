@@ -38,7 +38,7 @@ def walked(walk: Walk, address: Address, registry: str) -> Obj:
     with Namespace(address, name) as space:
         walk(space, registry)
         time.sleep(TAIL_SECONDS)
-        return recording(list(space.film.changes))
+        return recording(space.film)
 
 
 def as_text(seen: Obj) -> str:

@@ -21,6 +21,17 @@ def wait_endpoints(space: Namespace, of: str, count: int) -> None:
     space.until(listed, seconds=60, what=f"{count} endpoints of {of}")
 
 
+def wait_serving(space: Namespace, service: str, deployment: str) -> None:
+    """Wait until every endpoint of a Service is a pod of this Deployment."""
+
+    def switched() -> bool:
+        slices = [s for s in space.list("endpointslices") if _service_of(s) == service]
+        names = [e["targetRef"]["name"] for s in slices for e in s.get("endpoints") or []]
+        return bool(names) and all(name.startswith(f"{deployment}-") for name in names)
+
+    space.until(switched, seconds=60, what=f"{service} leading to {deployment}")
+
+
 def _service_of(piece: Obj) -> str:
     labels: dict[str, str] = piece["metadata"].get("labels", {})
     return labels.get("kubernetes.io/service-name", "")

@@ -20,6 +20,7 @@ from tests.recordings.waits import (
     wait_message,
     wait_no_pods,
     wait_ready,
+    wait_serving,
     wait_waiting,
 )
 
@@ -128,12 +129,15 @@ def second_version(space: Namespace, registry: str) -> None:
     space.create("services", service("web", "web-r1"))
     wait_ready(space, "web-r1", 1)
     wait_endpoints(space, "web", 1)
-    space.create("deployments", deployment("web-r2", 1, served(f"{registry}/sample:2")))
-    wait_ready(space, "web-r2", 1)
-    space.patch("services", "web", {"spec": {"selector": {"app": "web-r2"}}})
-    wait_endpoints(space, "web", 1)
-    space.patch("deployments", "web-r1", {"spec": {"replicas": 0}})
-    space.until(lambda: len(space.list("pods")) == 1, seconds=60, what="the first version going")
+    with space.asking("web"):
+        space.create("deployments", deployment("web-r2", 1, served(f"{registry}/sample:2")))
+        wait_ready(space, "web-r2", 1)
+        space.patch("services", "web", {"spec": {"selector": {"app": "web-r2"}}})
+        wait_serving(space, "web", "web-r2")
+        space.patch("deployments", "web-r1", {"spec": {"replicas": 0}})
+        space.until(
+            lambda: len(space.list("pods")) == 1, seconds=60, what="the first version going"
+        )
 
 
 def rolling_update(space: Namespace, registry: str) -> None:
