@@ -14,7 +14,7 @@ from deployments.domain import clocks, text
 from deployments.domain.blockers import Blocker
 from deployments.domain.causes import CRASHES_THAT_COUNT, ORDER, TABLE, Cause
 from deployments.domain.clocks import Clock, Sighting
-from deployments.domain.observations import Container, Pod, Seen
+from deployments.domain.observations import Container, Pod, Seen, Termination
 from deployments.domain.wanted import Attempt
 
 _INVALID = frozenset({"InvalidImageName", "ErrImageNeverPull"})
@@ -131,6 +131,8 @@ _RULES: tuple[Callable[[Container, tuple[Clock, ...]], Cause | None], ...] = (
 def _detail(cause: Cause, container: Container) -> str:
     if cause is Cause.CRASHING:
         return how_it_ended(container)
+    if cause is Cause.CONTAINER_REFUSED:
+        return runtime_clause(container.message) or container.waiting
     return container.message or container.waiting
 
 
@@ -141,19 +143,34 @@ def how_it_ended(container: Container) -> str:
         return "does not stay running"
     if end.reason == "OOMKilled":
         return "ran out of memory"
-    if end.reason in {"StartError", "ContainerCannotRun"}:
-        return "cannot be started"
+    if never_ran(end):
+        said = runtime_clause(end.message)
+        return f"cannot be started: {said}" if said else "cannot be started"
     return f"exits with code {end.exit_code}"
+
+
+def never_ran(end: Termination) -> bool:
+    """Whether a container "ended" without having run: then the words are the runtime's own."""
+    return end.reason in {"StartError", "ContainerCannotRun"}
+
+
+def runtime_clause(said: str) -> str:
+    """Return what the runtime said of a container, without the layers that passed it on."""
+    clause = said.rpartition("unable to start container process: ")[2].strip()
+    return text.last_line(clause.removesuffix(": unknown").rstrip("."))
 
 
 def last_clause(said: str) -> str:
     """Return what the registry said, without the runtime's prefixes, which repeat the image."""
-    return said.rsplit('": ', 1)[-1].strip().rstrip(".")
+    clause = said.rsplit('": ', 1)[-1].strip().rstrip(".")
+    first, _, rest = clause.partition(": ")
+    return rest if rest and "/" in first and " " not in first else clause
 
 
 def last_words(container: Container) -> str:
     """Return the last line that a container wrote before it ended, empty when it wrote none."""
-    return text.last_line(container.ended.message) if container.ended is not None else ""
+    end = container.ended
+    return text.last_line(end.message) if end is not None and not never_ran(end) else ""
 
 
 def sightings(attempt: Attempt, seen: Seen) -> Iterator[Sighting]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from deployments.domain import names, text, upkeep
+from deployments.domain import diagnose, names, text, upkeep
 from deployments.domain.commands import Command, Create, Resume
 from deployments.domain.observations import JobSeen, ObjectKind, Pod, Seen, Termination
 from deployments.domain.releases import ProcessKind
@@ -50,6 +50,9 @@ def _failure(pods: tuple[Pod, ...], seen: Seen) -> Result:
     ends = [pod.terminations[0] for pod in pods if pod.terminations]
     if not ends:
         return Result(failed="failed without a word")
+    if diagnose.never_ran(ends[-1]):
+        said = diagnose.runtime_clause(ends[-1].message)
+        return Result(failed=f"could not be started: {said}" if said else "could not be started")
     said = text.last_line(ends[-1].message) or text.last_line(seen.command_said)
     return Result(failed=_how(ends[-1]), last_words=said)
 

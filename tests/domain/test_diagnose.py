@@ -21,6 +21,11 @@ from tests.domain.world import NOON, http
 RELEASE = Release(2, 2, Config((http(replicas=3),)), "r/web@x", asked_for="r.example/web:9")
 ATTEMPT = Attempt(5, State.STARTING, NOON, RELEASE, job_uids={"web--release-d5": "u"})
 PULL = "ErrImagePull"
+CLAUSE = 'exec: "/nope": stat /nope: no such file or directory'
+NO_SUCH_FILE = (
+    "failed to create containerd task: failed to create shim task: OCI runtime create failed:"
+    f" runc create failed: unable to start container process: {CLAUSE}: unknown"
+)
 BACK_OFF = 'Back-off pulling image "r.example/web:9"'
 NOT_FOUND = 'failed to pull and unpack image "r.example/web:9": r.example/web:9: not found'
 
@@ -101,6 +106,49 @@ def test_from_when_on_a_cause_is_a_failure(
     assert failure is None or failure.blocker is TABLE[failure.cause].blocker
 
 
+@pytest.mark.parametrize(
+    ("found", "late_enough"),
+    [
+        # Every near miss of a failure: the same container, of which one thing is different.
+        pytest.param(container("CrashLoopBackOff", restarts=2), 600, id="one restart less"),
+        pytest.param(container(restarts=3, running=True), 600, id="it runs at the moment"),
+        pytest.param(container("ContainerCreating"), 600, id="it is being created"),
+        pytest.param(container("PodInitializing"), 600, id="it waits for another container"),
+        pytest.param(container(PULL, "503 Service Unavailable"), 179, id="the registry may return"),
+        pytest.param(container(PULL, "context deadline exceeded"), 179, id="nobody answered"),
+        pytest.param(container("RunContainerError", NO_SUCH_FILE), 89, id="it is tried again"),
+    ],
+)
+def test_what_is_not_a_failure_however_close_it_comes(found: Container, late_enough: float) -> None:
+    assert lasting(found, late_enough) is None
+
+
+def test_a_crash_counts_once_all_the_same_when_kubelet_starts_it_again() -> None:
+    ended = Termination(7, "Error", "no route to ledger\n")
+    crashing = pod(container("CrashLoopBackOff", restarts=3, ended=ended))
+    running = pod(container(restarts=3, running=True, ended=ended))
+
+    for now, fails in ((running, False), (crashing, True)):
+        attempt, seen = looked((0, now))
+        assert (diagnose.failure(attempt, seen, attempt.clocks) is not None) is fails
+
+
+@pytest.mark.parametrize(
+    ("said", "clause"),
+    [
+        (NOT_FOUND, "not found"),
+        ('failed to do request: Head "http://r/v2/": dial tcp 1.2.3.4:5: i/o timeout',
+         "dial tcp 1.2.3.4:5: i/o timeout"),
+        ("x509: certificate signed by unknown authority",
+         "x509: certificate signed by unknown authority"),
+        ("pull access denied: no such repository", "pull access denied: no such repository"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_what_a_message_quotes_of_the_registry(said: str, clause: str) -> None:
+    assert diagnose.last_clause(said) == clause
+
+
 def test_a_bare_back_off_is_the_same_fact_as_the_no_before_it() -> None:
     bare = pod(container("ImagePullBackOff", BACK_OFF))
     looks = [(second, bare) for second in range(15, 50, 15)]
@@ -165,6 +213,8 @@ def test_a_release_commands_pod_speaks_too() -> None:
         (None, "does not stay running"),
         (Termination(137, "OOMKilled"), "ran out of memory"),
         (Termination(128, "StartError"), "cannot be started"),
+        (Termination(128, "StartError", NO_SUCH_FILE), f"cannot be started: {CLAUSE}"),
+        (Termination(127, "ContainerCannotRun", "no such file"), "cannot be started: no such file"),
         (Termination(3, "Error"), "exits with code 3"),
     ],
 )
@@ -186,6 +236,14 @@ def test_how_a_container_ended(end: Termination | None, words: str) -> None:
             ),
             Blocker.STARTUP,
             "The container http of 1 of 3 replicas exits with code 3. Last words: no table.",
+        ),
+        (
+            # What the runtime says of a command that is not there are nobody's last words.
+            container(
+                "CrashLoopBackOff", restarts=3, ended=Termination(128, "StartError", NO_SUCH_FILE)
+            ),
+            Blocker.STARTUP,
+            f"The container http of 1 of 3 replicas cannot be started: {CLAUSE}.",
         ),
     ],
 )

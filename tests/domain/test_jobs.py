@@ -61,6 +61,11 @@ def test_it_runs_until_its_job_says_otherwise() -> None:
         (ended(3, message="a\nno such table\n\n"), "exited with code 3", "no such table"),
         (ended(1), "exited with code 1", ""),
         (
+            ended(128, reason="StartError", message="exec: no such file: unknown"),
+            "could not be started: exec: no such file",
+            "",
+        ),
+        (
             ended(137, reason="OOMKilled", message="x"),
             "exited with code 137 (out of memory)",
             "x",
