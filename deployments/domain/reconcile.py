@@ -83,7 +83,7 @@ def _commands(wanted: Wanted, seen: Seen, changes: tuple[Change, ...]) -> tuple[
     found += [*upkeep.commands(wanted, seen), *traffic.commands(wanted, seen)]
     for attempt in _with_jobs(wanted):
         found += jobs.commands(attempt, wanted, seen)
-    return _one_for_each_object(found)
+    return one_for_each_object(found)
 
 
 def _with_jobs(wanted: Wanted) -> tuple[Attempt, ...]:
@@ -92,7 +92,7 @@ def _with_jobs(wanted: Wanted) -> tuple[Attempt, ...]:
     return (*healthy, *wanted.moving)
 
 
-def _one_for_each_object(found: list[Errand]) -> tuple[Errand, ...]:
+def one_for_each_object(found: list[Errand]) -> tuple[Errand, ...]:
     """Return one write for each object: a second would carry the version before the first.
 
     Every change carries the fence, so a bare fence gives way to it.

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deployments.domain import reconcile
-from deployments.domain.commands import Try, written
-from deployments.domain.observations import ObjectKind
+from deployments.domain.commands import Scale, Try, WriteFence, written
+from deployments.domain.observations import ObjectKind, Ref
 from deployments.domain.releases import Process, ReleaseCommand
 from deployments.domain.states import USUAL_ROUTE, State
 from tests.domain.play import Play
@@ -287,3 +287,12 @@ def test_without_a_port_the_release_in_charge_serves() -> None:
     play.until()
 
     assert play.look().report.serving == 1
+
+
+def test_a_bare_fence_gives_way_to_a_write_that_carries_it() -> None:
+    ref = Ref(ObjectKind.DEPLOYMENT, "web--http-r1", "u", "1")
+    other = Ref(ObjectKind.DEPLOYMENT, "web--http-r2", "u", "1")
+
+    found = reconcile.one_for_each_object([WriteFence(ref), WriteFence(other), Scale(ref, 1)])
+
+    assert found == (Scale(ref, 1), WriteFence(other))

@@ -15,12 +15,22 @@ from deployments.domain.commands import (
     Try,
     WriteFence,
 )
-from deployments.domain.observations import CronJobSeen, JobSeen, Meta, ObjectKind, Pod, Workload
-from deployments.domain.releases import ReleaseCommand
+from deployments.domain.observations import (
+    CronJobSeen,
+    JobSeen,
+    Meta,
+    ObjectKind,
+    Pod,
+    Ref,
+    Seen,
+    Workload,
+)
+from deployments.domain.releases import Config, ReleaseCommand
 from deployments.domain.states import State
 from deployments.domain.upkeep import Disposition
-from tests.domain.play import Play
-from tests.domain.world import cron, http, job, worker
+from deployments.domain.wanted import Attempt, Release, Wanted
+from tests.domain.play import PLACE, Play
+from tests.domain.world import NOON, cron, http, job, worker
 
 COMMAND = ReleaseCommand(("migrate",))
 
@@ -345,3 +355,15 @@ def test_a_foreign_annotation_is_no_fence() -> None:
     assert Meta(ref, annotations={"pilothouse.dev/fence": "\N{SUPERSCRIPT THREE}"}).fence is None
     assert Meta(ref, annotations={"pilothouse.dev/fence": "3"}).fence == 3
     assert Meta(ref).fence is None
+
+
+def test_the_secret_of_a_release_command_stays_when_an_older_job_of_its_release_goes() -> None:
+    release = Release(9, 9, Config((http(),), COMMAND), "r/web@x")
+    attempt = Attempt(12, State.RELEASING, NOON, release)
+    wanted = Wanted(PLACE, 1, (release,), before=attempt, last_healthy=11)
+    labels = {"pilothouse.dev/release": "r-9", "pilothouse.dev/deployment": "10"}
+    meta = Meta(Ref(ObjectKind.JOB, "web--release-d10", "u", "1"), labels)
+
+    found = upkeep.commands(wanted, Seen(NOON, jobs=(JobSeen(meta, succeeded=True),)))
+
+    assert [command for command in found if isinstance(command, Delete)] == [Delete(meta.ref)]

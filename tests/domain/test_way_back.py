@@ -11,7 +11,7 @@ from deployments.domain import readiness, reconcile, way_back
 from deployments.domain.blockers import Blocker
 from deployments.domain.clocks import Clock
 from deployments.domain.commands import Delete, PointTraffic, Scale, WriteFence
-from deployments.domain.observations import ObjectKind
+from deployments.domain.observations import ObjectKind, ServiceSeen
 from deployments.domain.states import State
 from deployments.domain.step import GiveUp, GoBack, Move
 from tests.domain.play import Play
@@ -376,3 +376,34 @@ def test_a_deployment_that_moves_goes_back_by_verdict_only() -> None:
     after = [command for step in play.steps[first_write + 1 :] for command in step.commands]
     assert any(isinstance(command, Delete | Scale) for command in after)
     assert (ObjectKind.SERVICE, "web") in play.world.objects
+
+
+def test_a_repair_that_is_refused_after_the_way_back_is_over_gives_nothing_up() -> None:
+    play = second_version()
+    play.cancel()
+    play.until()
+    key = (ObjectKind.SERVICE, "web")
+    found = play.world.objects[key]
+    assert isinstance(found, ServiceSeen)
+    play.world.objects[key] = replace(found, ports=())
+    play.world.refused = (PointTraffic, WriteFence)
+
+    for _ in range(90):
+        play.look()
+        play.world.wait()
+
+    assert changes(play, GiveUp) == []
+    assert play.world.running() == {1}
+
+
+def test_what_the_next_one_may_go_back_to_is_stopped_but_not_removed_while_it_drains() -> None:
+    play = gone_back_without_a_previous_release_that_comes_up()
+    play.until()
+    play.deploy()
+    play.until_state(State.DRAINING)
+    while 2 in play.world.running():
+        play.look()
+        play.world.wait()
+
+    assert play.states[3][-1] is State.DRAINING
+    assert (ObjectKind.DEPLOYMENT, "web--http-r2") in play.world.objects
