@@ -48,6 +48,9 @@ def explain(
     shown = Message(deployment.what, deployment.leaves, deployment.do)
     if deployment.state != state or (deployment.blocker == (blocker or "") and shown == message):
         return False
+    if deployment.verdict_blocker:
+        # Decided before the verdict: it would take away why traffic goes back.
+        return False
     changed = deployment.blocker != (blocker or "")
     deployment.blocker = blocker or ""
     deployment.what, deployment.leaves, deployment.do = message.what, message.leaves, message.do
