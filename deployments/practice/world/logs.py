@@ -29,7 +29,7 @@ def log_of(pod: Obj, name: str, known: list[Container], now: float, *, previous:
     if container.previous is not None:
         return _of_last_end(container)
     waiting = container.state.get("waiting", {}).get("reason", "ContainerCreating")
-    if waiting == "RunContainerError" or container.last_state:
+    if waiting == "RunContainerError" or container.last_state or "terminated" in container.state:
         return ""
     why = WHY_WAITING.get(waiting, waiting)
     where = f'container "{name}" in pod "{pod["metadata"]["name"]}"'

@@ -24,6 +24,7 @@ FORGIVEN_AFTER = 600.0
 MESSAGE_LINES = 80
 MESSAGE_BYTES = 2048
 EPOCH = "1970-01-01T00:00:00Z"
+START_ERROR = "StartError"
 
 
 class Step(StrEnum):
@@ -155,13 +156,22 @@ class Container:
 
     def fail_to_start(self, problem: str, now: float) -> None:
         """The runtime refused the command: waiting, with the failed start as the last state."""
-        self.container_id = f"containerd://{secrets.token_hex(32)}"
-        failed = {"exitCode": 128, "reason": "StartError", "message": problem}
-        times = {"startedAt": EPOCH, "finishedAt": timestamp(now), "containerID": self.container_id}
-        self.last_state = {"terminated": failed | times}
+        self.last_state = self._failed_start(problem, now)
         self.crashes += 1
         self.wait("RunContainerError", problem)
         self.step = Step.EXITED
+
+    def fail_for_good(self, problem: str, now: float) -> None:
+        """The runtime refused the command, and nothing starts it again: it has ended with that."""
+        self.state = self._failed_start(problem, now)
+        self.ready = self.started = False
+        self.step = Step.OVER
+
+    def _failed_start(self, problem: str, now: float) -> Obj:
+        self.container_id = f"containerd://{secrets.token_hex(32)}"
+        failed = {"exitCode": 128, "reason": START_ERROR, "message": problem}
+        times = {"startedAt": EPOCH, "finishedAt": timestamp(now), "containerID": self.container_id}
+        return {"terminated": failed | times}
 
     # Waiting
 

@@ -131,8 +131,11 @@ def create(run: PodRun, container: Container, now: float) -> None:
         words = arguments(container.spec, image, env)
     except StartProblem as problem:
         run.tell(container, "Warning", "Failed", f"Error: {problem}")
-        container.fail_to_start(str(problem), now)
-        container.due = now + FIRST_RETRY
+        if run.pod["spec"].get("restartPolicy") == "Never":
+            container.fail_for_good(str(problem), now)
+        else:
+            container.fail_to_start(str(problem), now)
+            container.due = now + FIRST_RETRY
         run.show(SHOWN_AFTER, now)
         return
     run.tell(container, "Normal", "Started", f"Started container {container.name}")

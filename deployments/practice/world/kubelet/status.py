@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deployments.practice.jsons import timestamp
-from deployments.practice.world.kubelet.container import Container
+from deployments.practice.world.kubelet.container import START_ERROR, Container
 from deployments.practice.world.view import condition
 
 Obj = dict[str, Any]
@@ -73,8 +73,13 @@ def final_phase(containers: list[Container]) -> str:
 
 def phase_of(pod: Obj, containers: list[Container]) -> str:
     """Return the phase of a pod that is not over: a crash loop is Running, a pull error Pending."""
-    never_ran = [c for c in containers if "waiting" in c.state and not c.last_state]
-    return "Pending" if never_ran else "Running"
+    return "Pending" if any(_never_ran(c) for c in containers) else "Running"
+
+
+def _never_ran(container: Container) -> bool:
+    if "waiting" in container.state:
+        return not container.last_state
+    return bool(container.state.get("terminated", {}).get("reason") == START_ERROR)
 
 
 def _conditions(
