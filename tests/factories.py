@@ -65,7 +65,8 @@ def make_project(organization: Organization | None = None, slug: str = "") -> Pr
 
 
 def make_cluster(slug: str = "") -> Cluster:
-    """Make a cluster that has never been looked at."""
+    """Make a cluster that has never been looked at, and the mark of the installation in it."""
+    make_installation()
     number = next(_numbers)
     return Cluster.objects.create(
         slug=slug or f"cluster-{number}", uid=f"uid-{number}", version="v1.34.0"
