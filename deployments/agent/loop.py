@@ -26,6 +26,7 @@ from deployments.domain import (
     traffic,
 )
 from deployments.domain.commands import Command, Create, Errand, KeepOutput, Try
+from deployments.domain.deadlines import LIMITS, Limits
 from deployments.domain.observations import Meta, ObjectKind, Resolution, Seen
 from deployments.domain.outputs import pods_of, sources
 from deployments.domain.states import State
@@ -65,7 +66,7 @@ class Done:
     switch_refused: str = ""
 
 
-def look(cluster_id: int, *, now: datetime) -> bool:
+def look(cluster_id: int, *, now: datetime, limits: Limits = LIMITS) -> bool:
     """Look at one cluster. Return whether a slot moved, so that the next look is worth having soon.
 
     Does nothing while another look holds the lease.
@@ -74,7 +75,7 @@ def look(cluster_id: int, *, now: datetime) -> bool:
     if lease is None:
         return False
     try:
-        return _look(cluster_id, lease, now)
+        return _look(cluster_id, lease, now, limits)
     except Unreachable as reason:
         leases.silent(cluster_id, reason=str(reason), now=now)
         return False
@@ -82,7 +83,7 @@ def look(cluster_id: int, *, now: datetime) -> bool:
         leases.give_lease_back(cluster_id, lease)
 
 
-def _look(cluster_id: int, lease: str, now: datetime) -> bool:
+def _look(cluster_id: int, lease: str, now: datetime, limits: Limits) -> bool:
     due = [slot for slot in snapshots.slots_of(cluster_id, now) if slot.is_due(now)]
     if not due and not snapshots.heartbeat_is_due(cluster_id, now):
         return False
@@ -91,40 +92,38 @@ def _look(cluster_id: int, lease: str, now: datetime) -> bool:
     installation = snapshots.installation()
     reading = client.read(installation, namespaces)
     leases.answered(cluster_id, now=now)
-    return _each(due, client, reading, lease=lease, cluster_id=cluster_id, now=now)
+    guards = [Guard(cluster_id, lease, slot) for slot in due]
+    return _each(guards, client, reading, now=now, limits=limits)
 
 
 def _each(
-    due: Iterable[SlotSnapshot],
+    guards: Iterable[Guard],
     client: Cluster,
     reading: Reading,
     *,
-    lease: str,
-    cluster_id: int,
     now: datetime,
+    limits: Limits,
 ) -> bool:
     """Take a step for each slot; one that fails in its own way does not hold up the others."""
     moved, ends = False, monotonic() + BUDGET_SECONDS
-    for snapshot in due:
+    for guard in guards:
         if monotonic() > ends:
             return True
-        guard = Guard(cluster_id, lease, snapshot)
         try:
-            moved = _step(snapshot, client, reading, guard, now) or moved
+            moved = _step(guard, client, reading, now, limits) or moved
         except Unreachable as reason:
-            logger.info("slot %s could not be seen: %s", snapshot.slot_id, reason)
+            logger.info("slot %s could not be seen: %s", guard.snapshot.slot_id, reason)
         except Exception:
             # Broken data of one slot must not stop the others from being served.
-            logger.exception("slot %s was set aside", snapshot.slot_id)
+            logger.exception("slot %s was set aside", guard.snapshot.slot_id)
     return moved
 
 
-def _step(
-    snapshot: SlotSnapshot, client: Cluster, reading: Reading, guard: Guard, now: datetime
-) -> bool:
+def _step(guard: Guard, client: Cluster, reading: Reading, now: datetime, limits: Limits) -> bool:
     """Look, decide, act, record for one slot. Return whether anything was done."""
+    snapshot = guard.snapshot
     seen = _see(snapshot.wanted, client, reading, now)
-    step = reconcile.decide(snapshot.wanted, seen)
+    step = reconcile.decide(snapshot.wanted, seen, limits=limits)
     done = _act(step.commands, snapshot.wanted, client, guard, seen)
     if not guard.stands():
         return True

@@ -7,9 +7,10 @@ specification's §7.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
+from deployments.domain.causes import TABLE, Cause, Row
 from deployments.domain.states import State
 
 USUAL_TIME: Mapping[State, timedelta] = {
@@ -35,6 +36,7 @@ class Limits:
     unready: timedelta = timedelta(seconds=30)
     switch_refused: timedelta = timedelta(minutes=2)
     way_back: timedelta = timedelta(minutes=5)
+    causes: Mapping[Cause, Row] = field(default_factory=lambda: TABLE)
 
 
 LIMITS = Limits()

@@ -14,6 +14,7 @@ from deployments.domain import clocks, text
 from deployments.domain.blockers import Blocker
 from deployments.domain.causes import CRASHES_THAT_COUNT, ORDER, TABLE, Cause
 from deployments.domain.clocks import Clock, Sighting
+from deployments.domain.deadlines import LIMITS, Limits
 from deployments.domain.observations import Container, Pod, Seen, Termination
 from deployments.domain.wanted import Attempt
 
@@ -180,14 +181,16 @@ def sightings(attempt: Attempt, seen: Seen) -> Iterator[Sighting]:
         yield Sighting(cause, detail=found.detail)
 
 
-def failure(attempt: Attempt, seen: Seen, running: Iterable[Clock]) -> Failure | None:
+def failure(
+    attempt: Attempt, seen: Seen, running: Iterable[Clock], limits: Limits = LIMITS
+) -> Failure | None:
     """Return the most specific cause that is ripe, None while there is none."""
     running = tuple(running)
     pods = _pods_of(attempt, seen)
     found = findings(pods, attempt.clocks)
     for cause in ORDER:
         same = [finding for finding in found if finding.cause is cause]
-        if same and _lasted(cause, running, seen) >= TABLE[cause].not_before:
+        if same and _lasted(cause, running, seen) >= limits.causes[cause].not_before:
             return _failure(same, attempt)
     return None
 

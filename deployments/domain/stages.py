@@ -52,7 +52,7 @@ class Look:
 
 def pods_failure(look: Look) -> Move | None:
     """Return the end of a deployment whose pods cannot run, None while no cause is ripe."""
-    found = diagnose.failure(look.attempt, look.seen, look.clocks)
+    found = diagnose.failure(look.attempt, look.seen, look.clocks, look.limits)
     return look.fail(found.blocker, _words(found, look)) if found is not None else None
 
 
