@@ -34,9 +34,9 @@ def failed(slot: Slot, engineer: User) -> Deployment:
 
 
 def scrolls_inside_itself(page: Page) -> bool:
-    pre = page.locator(".output pre").first
-    wide = bool(pre.evaluate("pre => pre.scrollWidth > pre.clientWidth"))
-    high = bool(pre.evaluate("pre => pre.scrollHeight > pre.clientHeight"))
+    box = page.locator(".output-end").first
+    wide = bool(box.evaluate("box => box.scrollWidth > box.clientWidth"))
+    high = bool(box.evaluate("box => box.scrollHeight > box.clientHeight"))
     return wide and high
 
 
@@ -52,6 +52,17 @@ def test_a_long_output_scrolls_inside_itself_and_is_accessible(
     assert scrolls_inside_itself(page)
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
     assert violations(page) == []
+
+
+def test_what_is_seen_first_is_the_end(open_as: Open, failed: Deployment, engineer: User) -> None:
+    page = open_as(f"/deployments/{failed.pk}/", engineer)
+
+    box = page.locator(".output-end").first
+    shown = box.evaluate(
+        "box => box.firstElementChild.getBoundingClientRect().bottom"
+        " <= box.getBoundingClientRect().bottom"
+    )
+    assert shown
 
 
 def test_the_card_leads_to_the_output(open_as: Open, failed: Deployment, engineer: User) -> None:
