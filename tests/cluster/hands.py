@@ -17,7 +17,7 @@ from deployments.domain.observations import CheckResult, Meta, ObjectKind, Ref, 
 from deployments.domain.readiness import Check
 from deployments.domain.releases import Config, Process, ProcessKind, ReleaseCommand
 from deployments.domain.wanted import Release, Wanted
-from tests.cluster.conftest import Target
+from tests.cluster.target import Target
 
 DEADLINE_SECONDS = 60
 FENCE = 3

@@ -25,7 +25,6 @@ from deployments.domain.commands import (
     WriteFence,
 )
 from deployments.domain.observations import Ref
-from tests.cluster.conftest import Target
 from tests.cluster.hands import (
     CRON_JOB,
     DEPLOYMENT,
@@ -41,6 +40,7 @@ from tests.cluster.hands import (
     read,
     write,
 )
+from tests.cluster.target import Target
 
 ANOTHER_UID = "11111111-2222-3333-4444-555555555555"
 

@@ -11,8 +11,8 @@ from deployments.domain import images
 from deployments.domain.commands import Delete, PointTraffic, Resume
 from deployments.domain.observations import Answer, Seen
 from deployments.domain.releases import ProcessKind, ReleaseCommand
-from tests.cluster.conftest import Target
 from tests.cluster.hands import JOB, SECRET, SERVICE, WEB, Slot, process
+from tests.cluster.target import Target
 
 
 @pytest.fixture

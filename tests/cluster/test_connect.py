@@ -23,8 +23,8 @@ from deployments.agent.remote import create_namespace
 from deployments.models import Cluster, ClusterCredential
 from deployments.practice.access import Denial
 from deployments.practice.cluster import PracticeCluster
-from tests.cluster.conftest import Target
 from tests.cluster.hands import write
+from tests.cluster.target import Target
 
 Agent = Callable[[list[dict[str, object]]], Path]
 
