@@ -23,9 +23,9 @@ SERVER_ERROR = 500
 UNAVAILABLE, TOO_MANY = 503, 429
 LONGEST_DETAIL = 200
 # The API server's own words when it could not reach a pod for us.
-_NOBODY_THERE = ("no endpoints available for service", "error trying to reach service")
+_NO_ENDPOINTS = "no endpoints available for service"
 _DIAL = "dial tcp"
-_CONNECTED = "error trying to reach service"
+_NOT_REACHED = "error trying to reach service"
 
 
 def check(api: KubeApi, namespace: str, wanted: Check) -> CheckResult:
@@ -94,7 +94,7 @@ def judge_tcp(answer: Answer) -> CheckResult:
     said = answers.message_of(answer)
     if not _from_the_server(answer):
         return CheckResult(Verdict.YES, "connected")
-    if _CONNECTED in said and _DIAL not in said:
+    if _NOT_REACHED in said and _DIAL not in said:
         return CheckResult(Verdict.YES, "connected")
     return _servers_word(answer)
 
@@ -106,10 +106,12 @@ def _from_the_server(answer: Answer) -> bool:
 
 
 def _is_a_proxy_error(answer: Answer) -> bool:
-    return answer.status in {UNAVAILABLE, 502} and answer.body.startswith(_CONNECTED.encode())
+    return answer.status in {UNAVAILABLE, 502} and answer.body.startswith(_NOT_REACHED.encode())
 
 
 def _servers_word(answer: Answer) -> CheckResult:
     said = answers.message_of(answer)
-    verdict = Verdict.NO if any(words in said for words in _NOBODY_THERE) else Verdict.UNKNOWN
+    if _NO_ENDPOINTS in said:
+        return CheckResult(Verdict.NO, "no replica is ready behind its Service")
+    verdict = Verdict.NO if _NOT_REACHED in said else Verdict.UNKNOWN
     return CheckResult(verdict, one_line(said, LONGEST_DETAIL))

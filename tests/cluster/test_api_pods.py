@@ -110,7 +110,7 @@ def test_a_release_that_has_nobody_ready_does_not_pass(slot: Slot) -> None:
 
     result = slot.until_check(number, lambda found: found.answer is Answer.NO)
 
-    assert "no endpoints available for service" in result.detail
+    assert result.detail == "no replica is ready behind its Service"
 
 
 def test_a_service_that_is_not_there_is_neither_yes_nor_no(slot: Slot) -> None:
