@@ -16,12 +16,13 @@ LONGEST_DETAIL = 300
 
 
 def observe(slot_id: int, *, generation: int, report: Report, settled: bool, now: datetime) -> bool:
-    """Store a look at a slot. Return False, and store nothing, when it is of an older generation.
+    """Store a look at a slot. Return False, and store nothing, when it is of an older generation
+    or began before the last one that was stored.
 
     The card's version rises only when something that it shows has changed.
     """
     slot = Slot.objects.select_for_update().get(pk=slot_id)
-    if slot.generation != generation:
+    if slot.generation != generation or _is_late(slot_id, now):
         return False
     serving = _serving(slot_id, report)
     fields = _fields(report)
@@ -34,6 +35,11 @@ def observe(slot_id: int, *, generation: int, report: Report, settled: bool, now
         )
     _keep(slot, serving, changed=changed, settled=settled)
     return True
+
+
+def _is_late(slot_id: int, now: datetime) -> bool:
+    # A look that was held up would show, and decide by, what a later one has seen to be over.
+    return Observation.objects.filter(slot_id=slot_id, observed_at__gt=now).exists()
 
 
 def _serving(slot_id: int, report: Report) -> Release | None:

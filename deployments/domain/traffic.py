@@ -2,14 +2,21 @@
 
 Traffic follows the deployment that passed the point of no return last: to its release, or back to
 the previous one. Before it goes anywhere the slot's fence is written on the stable Service and on
-the slot's Deployments and read back, so that a look that was held up can write nothing any more.
+the slot's Deployments and CronJobs and read back, so that a look that was held up can write
+nothing any more.
 """
 
 from __future__ import annotations
 
 from deployments.domain import names, readiness
 from deployments.domain.commands import Command, Create, Errand, PointTraffic, WriteFence
-from deployments.domain.observations import ObjectKind, Seen, ServiceSeen, Workload
+from deployments.domain.observations import (
+    CronJobSeen,
+    ObjectKind,
+    Seen,
+    ServiceSeen,
+    Workload,
+)
 from deployments.domain.wanted import Release, Wanted
 
 
@@ -122,8 +129,17 @@ def may_switch(wanted: Wanted, seen: Seen) -> bool:
         return enough_ready_to_go_back(wanted, seen)
     attempt = wanted.taking_over
     if attempt is None:
-        return True
+        return _loses_nobody(wanted, seen)
     return readiness.why_unready(attempt, seen) is None
+
+
+def _loses_nobody(wanted: Wanted, seen: Seen) -> bool:
+    """Whether putting the Service right takes nothing from those whom it serves meanwhile."""
+    target = wanted.target
+    if target is None or not target.config.has_port:
+        return True
+    serves = any(endpoint.ready for endpoint in seen.endpoints)
+    return not serves or bool(readiness.ready_pods(target, seen))
 
 
 def commands(wanted: Wanted, seen: Seen) -> tuple[Command, ...]:
@@ -143,11 +159,13 @@ def commands(wanted: Wanted, seen: Seen) -> tuple[Command, ...]:
 
 
 def fences(wanted: Wanted, seen: Seen) -> tuple[WriteFence, ...]:
-    """Return the writes that put the present fence on the stable Service and all Deployments."""
+    """Return the writes that put the present fence on what an older look might still change: the
+    stable Service, all Deployments, and the CronJobs, which follow the traffic."""
     service = stable(wanted, seen)
-    carriers: tuple[ServiceSeen | Workload, ...] = (
+    carriers: tuple[ServiceSeen | Workload | CronJobSeen, ...] = (
         *((service,) if service is not None else ()),
         *seen.workloads,
+        *seen.cron_jobs,
     )
     return tuple(
         WriteFence(carrier.meta.ref)
