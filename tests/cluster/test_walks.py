@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from deployments.actions import configure
 from deployments.domain.observations import ObjectKind
 from deployments.domain.releases import Process, ReleaseCommand
 from deployments.models import Installation, Slot
@@ -91,17 +90,6 @@ def test_each_kind_of_process_walks_to_healthy(kind: str, product: Product) -> N
             assert replicas(product, f"web--{process.name}-r1") == process.replicas
 
 
-def test_what_serves_is_written_down_with_its_counts(product: Product) -> None:
-    slot = product.slot(replace(WEB, replicas=2))
-    product.walk(slot)
-
-    product.settle(slot)
-
-    slot = Slot.objects.get(pk=slot.pk)
-    assert slot.active_release == slot.serving_release == slot.releases.get()
-    assert (slot.observation.ready, slot.observation.desired) == (2, 2)
-
-
 def slot_labels(slot: Slot) -> dict[str, str]:
     return {
         "pilothouse.dev/installation": str(Installation.objects.get()),
@@ -154,10 +142,16 @@ def test_names_labels_and_selectors_are_the_manuals(product: Product) -> None:
     }
 
 
-def test_every_pod_gets_a_wait_before_its_stop_and_no_rights(product: Product) -> None:
-    product.walk(product.slot(WEB))
+def test_pods_are_counted_and_get_a_wait_before_their_stop_and_no_rights(product: Product) -> None:
+    slot = product.slot(replace(WEB, replicas=2))
+    product.walk(slot)
 
-    (pod,) = product.pods(1)
+    product.settle(slot)
+
+    slot = Slot.objects.get(pk=slot.pk)
+    assert slot.active_release == slot.serving_release == slot.releases.get()
+    assert (slot.observation.ready, slot.observation.desired) == (2, 2)
+    pod, _ = product.pods(1)
     container = pod["spec"]["containers"][0]
     assert container["lifecycle"] == {"preStop": {"sleep": {"seconds": 5}}}
     assert container["terminationMessagePolicy"] == "FallbackToLogsOnError"
@@ -183,28 +177,6 @@ def test_a_release_command_runs_before_anything_starts(product: Product) -> None
     assert deployment.jobs.get().uid == job["metadata"]["uid"]
 
 
-def test_a_release_command_that_fails_leaves_the_release_before_it_serving(
-    product: Product,
-) -> None:
-    slot = product.slot(WEB)
-    product.walk(slot)
-    command = {"command": ["run"], "timeout_seconds": 60}
-    configure.change_settings(slot.pk, {"release_command": command})
-    slot.variables.create(key="EXIT_CODE", value="3")
-    slot.variables.create(key="LAST_WORDS", value="no such table: orders")
-
-    walked = product.walk(slot, "sample:2")
-
-    assert walked.states == ("pending", "admitted", "releasing", "failed")
-    assert walked.blocker == "release-command"
-    assert walked.message == (
-        "The release command exited with code 3. Its last words: no such table: orders."
-        " r-1 keeps serving. Fix the command and deploy again."
-    )
-    product.settle(slot)
-    assert (product.serves(), replicas(product, "web--web-r1")) == ("r-1", 1)
-
-
 def test_a_second_version_takes_over_and_the_first_one_rests(product: Product) -> None:
     slot = product.slot(WEB, BESIDE, TICK, ONCE)
     first = product.deploy(slot)
@@ -223,6 +195,14 @@ def test_a_second_version_takes_over_and_the_first_one_rests(product: Product) -
     jobs = {found["metadata"]["name"] for found in product.all(JOB)}
     assert jobs == {f"web--once-d{second.pk}"}, "the first one's went once the second was healthy"
     assert {"Secret web-r1", "Service web-r1"} <= product.names(), "kept for a rollback"
+    a_further_look_writes_nothing(product, slot)
+
+
+def a_further_look_writes_nothing(product: Product, slot: Slot) -> None:
+    before = {kind: _written(product, kind) for kind in (DEPLOYMENT, SERVICE, CRON_JOB, SECRET)}
+    Slot.objects.filter(pk=slot.pk).update(unsettled=True)
+    assert not product.look()
+    assert before == {kind: _written(product, kind) for kind in before}
 
 
 def test_the_three_latest_retired_releases_stay(product: Product) -> None:
@@ -238,19 +218,6 @@ def test_the_three_latest_retired_releases_stay(product: Product) -> None:
     expected |= {f"Secret web-r{number}" for number in range(2, 6)}
     assert product.names() == expected
     assert [replicas(product, f"web--work-r{number}") for number in range(2, 6)] == [0, 0, 0, 1]
-
-
-def test_a_third_looks_finds_nothing_to_do(product: Product) -> None:
-    slot = product.slot(WEB, BESIDE, TICK, ONCE)
-    product.walk(slot)
-    product.settle(slot)
-    before = {kind: _written(product, kind) for kind in (DEPLOYMENT, SERVICE, CRON_JOB, SECRET)}
-
-    Slot.objects.filter(pk=slot.pk).update(unsettled=True)
-    moved = product.look()
-
-    assert not moved
-    assert before == {kind: _written(product, kind) for kind in before}
 
 
 def _written(product: Product, kind: ObjectKind) -> dict[str, object]:

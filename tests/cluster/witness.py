@@ -56,7 +56,7 @@ def asking(product: Product, *services: str) -> Iterator[Heard]:
         for service in services:
             heard.answers.append((time.monotonic(), service, _ask(product, service)))
 
-    with _again_and_again(ask, PAUSE_SECONDS):
+    with again_and_again(ask, PAUSE_SECONDS):
         yield heard
 
 
@@ -78,7 +78,7 @@ def counting(product: Product, service: str = "web") -> Iterator[Counted]:
     def count() -> None:
         counted.samples.append((time.monotonic(), tuple(_behind(product, service))))
 
-    with _again_and_again(count, SAMPLE_SECONDS):
+    with again_and_again(count, SAMPLE_SECONDS):
         yield counted
 
 
@@ -99,7 +99,8 @@ def _release_of(pod: str) -> str:
 
 
 @contextmanager
-def _again_and_again(do: Callable[[], None], pause: float) -> Iterator[None]:
+def again_and_again(do: Callable[[], None], pause: float) -> Iterator[None]:
+    """Do something in a thread of its own until the block ends."""
     over = threading.Event()
     problems: list[Exception] = []
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,8 +24,19 @@ Obj = dict[str, Any]
 DNS = "10.244.0.1:53"
 DOMAIN = ".cluster.local"
 CALL_TIMEOUT = 2.0
+IDLE_TIMEOUT = 90.0
 PLAIN = {"Content-Type": "text/plain; charset=utf-8"}
 FAR = "dial tcp {}: connect: no route to host"
+
+
+@dataclass(frozen=True)
+class Connection:
+    """One that a program in a pod keeps to another one; `program` is the start that answers."""
+
+    pod: Obj
+    port: int
+    program: Program
+    used_at: float
 
 
 class Network:
@@ -39,6 +51,7 @@ class Network:
         self._store = store
         self._run_of = run_of
         self._clock = clock
+        self._kept: dict[tuple[str, str, int], Connection] = {}
 
     # For kubelets
 
@@ -111,13 +124,34 @@ class Network:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 0)
         try:
-            pod, target = self._resolve(host, port, caller["metadata"]["namespace"])
             if parts.scheme != "http":
+                pod, target = self._resolve(host, port, caller["metadata"]["namespace"])
                 self._listening(self._run_of(pod["metadata"]["uid"]), target)
                 return "connected"
-            return self.answer(pod, target, parts.path or "/").body.decode()
+            kept = self._connected(host, port, caller)
+            return self.answer(kept.pod, kept.port, parts.path or "/").body.decode()
         except DialError as problem:
             return f'Get "{url}": {problem}' if parts.scheme == "http" else str(problem)
+
+    def _connected(self, host: str, port: int, caller: Obj) -> Connection:
+        """Return the caller's connection to this host: Go keeps one until the other end closes
+        it, wherever new ones would lead meanwhile. Raises DialError.
+        """
+        key, now = (caller["metadata"]["uid"], host, port), self._clock()
+        kept = self._kept.pop(key, None)
+        if kept is None or now - kept.used_at > IDLE_TIMEOUT or not self._is_open(kept):
+            pod, target = self._resolve(host, port, caller["metadata"]["namespace"])
+            program = self._listening(self._run_of(pod["metadata"]["uid"]), target)
+            kept = Connection(pod, target, program, now)
+        self._kept[key] = replace(kept, used_at=now)
+        return kept
+
+    def _is_open(self, kept: Connection) -> bool:
+        try:
+            run = self._run_of(kept.pod["metadata"]["uid"])
+            return self._listening(run, kept.port) is kept.program
+        except DialError:
+            return False
 
     def _resolve(self, host: str, port: int, namespace: str) -> tuple[Obj, int]:
         by_ip = self._pod_with(host)
