@@ -12,8 +12,8 @@ from deployments.actions.locks import lock_deployment, lock_slot
 from deployments.domain.actors import Actor
 from deployments.domain.blockers import Blocker
 from deployments.domain.errors import StaleState
-from deployments.domain.messages import Message
-from deployments.domain.states import LABELS, State
+from deployments.domain.messages import Message, already
+from deployments.domain.states import State, label
 from deployments.models import Deployment
 from deployments.models.deployments import EventKind
 
@@ -74,7 +74,7 @@ def go_back(
     """Write the verdict, once. Raises StaleState when the deployment moved meanwhile."""
     deployment = lock_deployment(deployment_id)
     if deployment.state != expected or deployment.verdict_blocker:
-        raise StaleState(f"This deployment is already {LABELS[State(deployment.state)]}.")
+        raise StaleState(already(label(State(deployment.state), deployment.blocker)))
     slot = lock_slot(deployment.slot_id)
     deployment.verdict_blocker = deployment.blocker = blocker.value
     deployment.verdict_what = deployment.what = message.what

@@ -14,7 +14,14 @@ from deployments.domain.actors import Actor
 from deployments.domain.blockers import Blocker
 from deployments.domain.errors import StaleState
 from deployments.domain.messages import NOTHING, Message
-from deployments.domain.states import FINAL, LABELS, Cause, State, check_move
+from deployments.domain.states import (
+    FINAL,
+    Cause,
+    State,
+    check_move,
+    label,
+    passes_point_of_no_return,
+)
 from deployments.models import Deployment, Slot
 from deployments.models.deployments import EventKind
 from deployments.queue import look_soon
@@ -82,7 +89,7 @@ def move(
 def _check(deployment: Deployment, expected: State, to: State) -> None:
     state = State(deployment.state)
     if state is not expected:
-        raise StaleState(f"This deployment is already {LABELS[state]}.")
+        raise StaleState(messages.already(label(state, deployment.blocker)))
     if deployment.verdict_blocker and to is not State.FAILED:
         # A look that had decided before the verdict must not let the release go on after it.
         previous = deployment.previous_release
@@ -97,11 +104,12 @@ def _check(deployment: Deployment, expected: State, to: State) -> None:
 
 def _pass_the_point(deployment: Deployment, slot: Slot, start: State, to: State) -> None:
     """Fix what goes back to what, and raise the fence, where traffic begins or ceases to move."""
+    passes = passes_point_of_no_return(to)
     ended_past = deployment.past_point_of_no_return and to in FINAL
-    if to is State.ACTIVATING:
+    if passes:
         deployment.previous_release = previous_release(slot)
         deployment.past_point_of_no_return = True
-    if to is State.ACTIVATING or ended_past:
+    if passes or ended_past:
         slot.fence += 1
 
 

@@ -27,7 +27,6 @@ from deployments.models.deployments import EventKind
 from deployments.queue import look_soon
 
 LONGEST_REASON = 500
-_OPEN = [state.value for state in OPEN]
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def _next_id() -> int:
 
 
 def _open(slot: Slot) -> list[Open]:
-    rows = Deployment.objects.filter(slot=slot, state__in=_OPEN).order_by("pk")
+    rows = Deployment.objects.filter(slot=slot, state__in=OPEN).order_by("pk")
     return [Open(row.pk, State(row.state), row.past_point_of_no_return) for row in rows]
 
 

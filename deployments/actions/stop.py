@@ -39,8 +39,7 @@ def cancel(deployment_id: int, *, reason: str, by: User, now: datetime) -> Deplo
 def _check_may_be_cancelled(deployment: Deployment, reason: str) -> None:
     state = State(deployment.state)
     if state in FINAL:
-        shown = label(state, blocker=deployment.blocker, held=False)
-        raise StaleState(f"This deployment is already {shown}.")
+        raise StaleState(messages.already(label(state, deployment.blocker)))
     moves_traffic = deployment.past_point_of_no_return and not deployment.verdict_blocker
     if moves_traffic and not reason.strip():
         raise Invalid.field("/reason", "A reason is needed, since traffic has moved.")

@@ -8,8 +8,6 @@ from deployments.domain.releases import RETIRED_RELEASES_KEPT
 from deployments.domain.states import OPEN, State
 from deployments.models import Deployment, Release, Slot
 
-_OPEN = [state.value for state in OPEN]
-
 
 def previous_release(slot: Slot) -> Release | None:
     """Return the release that serves by right: what a deployment past the point goes back to.
@@ -47,6 +45,6 @@ def _give_up_the_oldest(slot: Slot, *, now: datetime) -> None:
             :RETIRED_RELEASES_KEPT
         ]
     )
-    still_open = Deployment.objects.filter(slot=slot, state__in=_OPEN)
+    still_open = Deployment.objects.filter(slot=slot, state__in=OPEN)
     kept += still_open.values_list("release_id", flat=True)
     retired.exclude(pk__in=kept).update(removed_at=now)

@@ -14,12 +14,9 @@ from deployments.api.auth import ApiRequest
 from deployments.api.requests import DeployBody, DeploymentFilter, Page, Place
 from deployments.api.services import SLOT, slot_of
 from deployments.domain.roles import Deed
-from deployments.domain.states import FINAL, MOVING
+from deployments.domain.states import FINAL, MOVING, State, is_held
 from deployments.models import Deployment
 from deployments.reads.clock import database_now
-
-_FINAL = [state.value for state in FINAL]
-_MOVING = [state.value for state in MOVING]
 
 router = Router(tags=["deployments"])
 
@@ -94,7 +91,7 @@ def list_releases(
 ) -> schemas.Listed[schemas.ReleaseItem]:
     """List the releases of a service in an environment, the newest first."""
     slot = slot_of(request, place)
-    open_ones = slot.deployments.exclude(state__in=_FINAL)
+    open_ones = slot.deployments.exclude(state__in=FINAL)
     deploying = set(open_ones.values_list("release_id", flat=True))
     return paging.listed(
         paging.newest_first(slot.releases.all(), page, key="number"),
@@ -123,7 +120,7 @@ def _one(request: ApiRequest, row: Deployment) -> schemas.DeploymentItem:
 
 def _waits_for(row: Deployment) -> tuple[int, ...]:
     """Return the ids of the older deployments of the slot that a held one stands behind."""
-    if not shapes.is_held(row):
+    if not is_held(State(row.state), row.blocker):
         return ()
-    older = Deployment.objects.filter(slot_id=row.slot_id, pk__lt=row.pk, state__in=_MOVING)
+    older = Deployment.objects.filter(slot_id=row.slot_id, pk__lt=row.pk, state__in=MOVING)
     return tuple(older.order_by("pk").values_list("pk", flat=True))

@@ -14,7 +14,7 @@ from deployments.domain.blockers import Blocker
 from deployments.domain.deadlines import AGENT_OFFLINE_AFTER, USUAL_TIME
 from deployments.domain.messages import Message
 from deployments.domain.roles import Role
-from deployments.domain.states import FINAL, Cause, Kind, State
+from deployments.domain.states import Cause, Kind, State, is_held
 from deployments.models import (
     Cluster,
     Deployment,
@@ -104,7 +104,7 @@ def deployment(
         message=str(shown.message),
         parts=_parts(shown.message),
         cause=Cause(row.cause) if row.cause else None,
-        held=is_held(row),
+        held=is_held(shown.state, row.blocker),
         waits_for=[str(other) for other in waits_for],
         stage_started_at=moment(row.state_since),
         usual_seconds=_usual_seconds(shown.state),
@@ -128,11 +128,6 @@ def image(release: Release) -> str:
     if not release.digest:
         return release.image
     return images.parse(release.image, default_registry="").at(release.digest)
-
-
-def is_held(row: Deployment) -> bool:
-    """Whether a deployment waits for something that is no fault."""
-    return row.blocker == Blocker.WAITING and State(row.state) not in FINAL
 
 
 def event(row: DeploymentEvent) -> schemas.EventItem:

@@ -186,6 +186,11 @@ def could_not_switch_back(previous: int | None, number: int) -> str:
     )
 
 
+def already(label: str) -> str:
+    """Return why nothing is changed: the deployment has moved on, or ended, meanwhile."""
+    return f"This deployment is already {label}."
+
+
 def already_going_back(number: int, previous: int | None) -> str:
     """Return why a deployment with a verdict is not cancelled: it is on its way back already."""
     target = release_tag(previous) if previous is not None else "nothing"

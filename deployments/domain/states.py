@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
+from deployments.domain.blockers import Blocker
 from deployments.domain.errors import IllegalMove
 
 
@@ -142,10 +143,13 @@ def passes_point_of_no_return(to: State) -> bool:
     return to is State.ACTIVATING
 
 
-def label(state: State, *, blocker: str, held: bool) -> str:
+def is_held(state: State, blocker: str) -> bool:
+    """Whether a deployment waits for something that is no fault."""
+    return state in OPEN and blocker == Blocker.WAITING
+
+
+def label(state: State, blocker: str) -> str:
     """Return the console label: `Failed: readiness`, `Waiting` for a held one, else the state's."""
     if state is State.FAILED:
         return f"Failed: {blocker}"
-    if held:
-        return "Waiting"
-    return LABELS[state]
+    return "Waiting" if is_held(state, blocker) else LABELS[state]

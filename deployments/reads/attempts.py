@@ -52,8 +52,7 @@ def attempt_of(deployment: Deployment, rows: tuple[StageRow, ...] | None = None)
 
 def sign_of(state: State, blocker: str) -> Sign:
     """Return a state's console label and colour."""
-    held = state not in FINAL and blocker == Blocker.WAITING
-    return Sign(states.label(state, blocker=blocker, held=held), state_tone(state, blocker))
+    return Sign(states.label(state, blocker), state_tone(state, blocker))
 
 
 def image_of(release: Release) -> Image:

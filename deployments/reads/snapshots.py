@@ -36,8 +36,7 @@ LOOK_AT_SETTLED_EVERY = timedelta(seconds=15)
 # So long after its end a deployment's Jobs are looked for and removed.
 ENDED_REMEMBERED = timedelta(days=7)
 
-_MOVING = [state.value for state in MOVING]
-_ENDED_BADLY = [state.value for state in FINAL - {State.HEALTHY}]
+_ENDED_BADLY = FINAL - {State.HEALTHY}
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def _deployments_that_count(slots: QuerySet[Slot]) -> QuerySet[Deployment]:
     past = of_these.filter(past_point_of_no_return=True)
     last_past = past.order_by("slot_id", "-pk").distinct("slot_id").values("pk")
     return (
-        of_these.filter(Q(state__in=_MOVING) | Q(pk__in=last_past))
+        of_these.filter(Q(state__in=MOVING) | Q(pk__in=last_past))
         .select_related("release", "previous_release")
         .prefetch_related("jobs", "clocks")
         .order_by("pk")
@@ -252,7 +251,7 @@ def secrets_of(release_id: int) -> dict[str, str]:
 def still_as(snapshot: SlotSnapshot) -> bool:
     """Whether a slot is as it was when this snapshot was made: asked again before each write."""
     fence = Slot.objects.values_list("fence", flat=True).get(pk=snapshot.slot_id)
-    rows = Deployment.objects.filter(slot_id=snapshot.slot_id, state__in=_MOVING)
+    rows = Deployment.objects.filter(slot_id=snapshot.slot_id, state__in=MOVING)
     known = {(attempt.id, attempt.state.value) for attempt in snapshot.wanted.moving}
     return fence == snapshot.wanted.fence and set(rows.values_list("pk", "state")) == known
 

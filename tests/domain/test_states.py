@@ -40,11 +40,11 @@ ROUTES = [USUAL_ROUTE, STOP_FIRST_ROUTE, WITH_COMMAND, STOP_FIRST_WITH_COMMAND]
 
 
 def test_there_are_thirteen_states_in_the_order_of_the_manual_with_its_labels() -> None:
-    assert [(s.value, label(s, blocker="readiness", held=False)) for s in State] == LABELS
+    assert [(s.value, label(s, "readiness")) for s in State] == LABELS
 
 
 def test_a_held_deployment_reads_waiting() -> None:
-    assert label(State.PENDING, blocker="waiting", held=True) == "Waiting"
+    assert label(State.PENDING, "waiting") == "Waiting"
 
 
 def test_five_states_are_final_and_seven_are_moving() -> None:
