@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -92,7 +92,9 @@ class Postgres:
             self._make_data()
         give_to_server_user(self.directory, self.sockets)
         stop(self)
-        (self.data / "postmaster.pid").unlink(missing_ok=True)
+        if (self.data / "postmaster.pid").exists():
+            _end_whatever_works_in(self.data)
+            (self.data / "postmaster.pid").unlink(missing_ok=True)
 
     def _make_data(self) -> None:
         # Made beside it and renamed: a start that is killed half-way leaves nothing half made.
@@ -278,9 +280,23 @@ def _pid_in(pid_file: Path, *, serving: Path) -> int | None:
     After a hard stop the number may belong to somebody else's process by now.
     """
     try:
-        pid = int(pid_file.read_text().split("\n", 1)[0])
-        process = psutil.Process(pid)
-        there = Path(process.cwd()).samefile(serving)
+        process = psutil.Process(int(pid_file.read_text().split("\n", 1)[0]))
     except (OSError, ValueError, psutil.Error):
         return None
-    return pid if there and not _has_ended(process) else None
+    return process.pid if _works_in(serving, process) and not _has_ended(process) else None
+
+
+def _works_in(directory: Path, process: psutil.Process) -> bool:
+    try:
+        return Path(process.cwd()).samefile(directory)
+    except (OSError, psutil.Error):
+        return False
+
+
+def _end_whatever_works_in(directory: Path) -> None:
+    """After a hard stop its helpers live on for a moment, and bar the next start."""
+    left = [process for process in psutil.process_iter() if _works_in(directory, process)]
+    for process in left:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(left, timeout=STOP_SECONDS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import socket
 import stat
@@ -58,6 +59,7 @@ def eventually(condition: Callable[[], bool], *, seconds: float = SECONDS) -> No
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """Start everything beside a busy port; stop it at the end if a test has not."""
     var = tmp_path_factory.mktemp("up")
+    (var / "ports.json").write_text(json.dumps(_ports_of_nobody_else()))
     terminal = var / "terminal"
     with socket.socket() as taken, terminal.open("wb") as output:
         taken.bind((HOST, next_free(18000, taken=set())))
@@ -78,6 +80,13 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(SECONDS)
+
+
+def _ports_of_nobody_else() -> dict[str, int]:
+    """Far from those that another `make up` on this machine takes at the same moment."""
+    first = 20000 + random.randrange(0, 10000, 10)
+    practice = next_free(first, taken=set())
+    return {"practice": practice, "registry": next_free(first, taken={practice})}
 
 
 def _is_up_or_over(up: Up) -> bool:
