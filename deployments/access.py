@@ -17,7 +17,6 @@ from deployments.models import (
     Membership,
     Organization,
     Project,
-    Service,
     Slot,
     User,
 )
@@ -93,14 +92,6 @@ def environment_for(
     """Return an environment by its slugs, or raise as `project_for` does."""
     owner = project_for(person, project, to=to)
     found = owner.environments.select_related("cluster").filter(slug=environment).first()
-    if found is None:
-        raise Http404(NOT_FOUND)
-    return found
-
-
-def service_for(person: Person, project: str, service: str, *, to: Deed = Deed.READ) -> Service:
-    """Return a service by its slugs, or raise as `project_for` does."""
-    found = project_for(person, project, to=to).services.filter(slug=service).first()
     if found is None:
         raise Http404(NOT_FOUND)
     return found

@@ -45,15 +45,13 @@ def explain(
     An event only where the blocker changes; a changed message alone raises the version.
     """
     deployment = Deployment.objects.select_for_update().get(pk=deployment_id)
-    shown = Message(deployment.what, deployment.leaves, deployment.do)
-    if deployment.state != state or (deployment.blocker == (blocker or "") and shown == message):
+    changed = deployment.blocker != (blocker or "")
+    if deployment.state != state or not (changed or deployment.message != message):
         return False
     if deployment.verdict_blocker:
         # Decided before the verdict: it would take away why traffic goes back.
         return False
-    changed = deployment.blocker != (blocker or "")
-    deployment.blocker = blocker or ""
-    deployment.what, deployment.leaves, deployment.do = message.what, message.leaves, message.do
+    deployment.blocker, deployment.message = blocker or "", message
     deployment.version += 1
     deployment.save(update_fields=["blocker", "what", "leaves", "do", "version"])
     if changed:
@@ -77,9 +75,9 @@ def go_back(
         raise StaleState(already(label(State(deployment.state), deployment.blocker)))
     slot = lock_slot(deployment.slot_id)
     deployment.verdict_blocker = deployment.blocker = blocker.value
-    deployment.verdict_what = deployment.what = message.what
-    deployment.verdict_leaves = deployment.leaves = message.leaves
-    deployment.verdict_do = deployment.do = message.do
+    deployment.message = message
+    deployment.verdict_what, deployment.verdict_leaves = message.what, message.leaves
+    deployment.verdict_do = message.do
     deployment.version += 1
     deployment.save(update_fields=VERDICT_FIELDS)
     slot.fence = F("fence") + 1

@@ -66,7 +66,7 @@ def move(
     slot = lock_slot(deployment.slot_id)
     deployment.state, deployment.state_since = to.value, now
     deployment.blocker, deployment.cause = blocker or "", cause or ""
-    deployment.what, deployment.leaves, deployment.do = message.what, message.leaves, message.do
+    deployment.message = message
     deployment.superseded_by_id = superseded_by
     deployment.ended_at = now if to in FINAL else None
     deployment.version += 1

@@ -163,6 +163,6 @@ def _go_ahead(slot: Slot, deployment: Deployment, *, actor: Actor, now: datetime
         actor=actor,
         now=now,
         to_state=State.PENDING,
-        message=messages.Message(deployment.what),
+        message=deployment.message,
     )
     look_soon(slot.environment.cluster_id)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deployments.agent.pods import pod_template
-from deployments.domain import names
+from deployments.domain import names, readiness
 from deployments.domain.commands import (
     Command,
     Create,
@@ -23,6 +23,7 @@ from deployments.domain.commands import (
     Try,
     WriteFence,
 )
+from deployments.domain.documents import escaped
 from deployments.domain.names import Place
 from deployments.domain.observations import ObjectKind, Ref
 from deployments.domain.releases import Process, ProcessKind, ReleaseCommand
@@ -31,7 +32,6 @@ from deployments.domain.wanted import Release, Wanted
 Json = dict[str, Any]
 
 FIELD_MANAGER = "pilothouse"
-HTTP_PORT = 80
 STARTING_DEADLINE_SECONDS = 30
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
@@ -157,8 +157,7 @@ def _point(command: PointTraffic, wanted: Wanted) -> Request:
 
 
 def _pointer(*parts: str) -> str:
-    escaped = (part.replace("~", "~0").replace("/", "~1") for part in parts)
-    return "/metadata/" + "/".join(escaped)
+    return "/metadata/" + "/".join(map(escaped, parts))
 
 
 def manifest(create: Create, wanted: Wanted, secrets: Mapping[str, str]) -> Json:
@@ -223,7 +222,7 @@ def _service(create: Create, wanted: Wanted) -> Json:
 
 def _ports(process: Process) -> list[Json]:
     # The target is a name, so that the port of the pods may change with the release in one write.
-    port = HTTP_PORT if process.kind is ProcessKind.HTTP else process.port
+    port = readiness.listens_on(process)
     return [
         {"name": names.MAIN_PORT, "port": port, "targetPort": names.MAIN_PORT, "protocol": "TCP"}
     ]

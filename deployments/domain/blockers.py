@@ -136,4 +136,3 @@ CATALOGUE: Mapping[Blocker, Entry] = {
 }
 
 ENDING = frozenset(blocker for blocker, entry in CATALOGUE.items() if entry.ends)
-HOLDING = frozenset(Blocker) - ENDING - {Blocker.SOURCE, Blocker.POLICY}

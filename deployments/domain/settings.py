@@ -148,7 +148,8 @@ def _release_command(reader: Reader) -> ReleaseCommand:
     command = read_command(reader)
     if not command and reader.fields.get("command", []) == []:
         reader.note("command", "The release command has at least one word.")
-    timeout = reader.whole_number("timeout_seconds", 600, limits.RELEASE_COMMAND_SECONDS)
+    usual = ReleaseCommand.timeout_seconds
+    timeout = reader.whole_number("timeout_seconds", usual, limits.RELEASE_COMMAND_SECONDS)
     return ReleaseCommand(command, timeout)
 
 

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from deployments.domain.blockers import Blocker
+from deployments.domain.messages import Message
 from deployments.domain.states import FINAL, MOVING, Cause, Kind, State
 from deployments.models.inventory import Slot
 from deployments.models.releases import Release
@@ -130,6 +131,15 @@ class Deployment(models.Model):
 
     def __str__(self) -> str:
         return f"deployment {self.pk}"
+
+    @property
+    def message(self) -> Message:
+        """Return what it says about itself."""
+        return Message(self.what, self.leaves, self.do)
+
+    @message.setter
+    def message(self, message: Message) -> None:
+        self.what, self.leaves, self.do = message.what, message.leaves, message.do
 
 
 class EventKind(models.TextChoices):

@@ -1,5 +1,5 @@
 """A deployment's row, worded as the values that cards, lists and pages show. Asks the database
-nothing: whoever hands in a row has fetched what belongs to it (see `SHOWN_WITH`)."""
+nothing: whoever hands in a row has fetched what belongs to it (`access.WITH_A_DEPLOYMENT`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from deployments.domain import names, states
 from deployments.domain.blockers import Blocker
-from deployments.domain.messages import Message
 from deployments.domain.releases import Config
 from deployments.domain.states import FINAL, STAGE_NAMES, State
 from deployments.models import Deployment, DeploymentEvent, DeploymentOutput, Release
@@ -17,18 +16,6 @@ from deployments.models.deployments import EventKind
 from deployments.reads import stages
 from deployments.reads.cards import Attempt, Image, Sign, StageRow, Tone, state_tone
 from deployments.reads.page_values import EventRow, OutputRow
-
-# What is read of a deployment here and in `serving`, for select_related.
-SHOWN_WITH = (
-    "release",
-    "previous_release",
-    "created_by",
-    "slot__service",
-    "slot__environment__cluster",
-    "slot__active_release",
-    "slot__serving_release",
-    "slot__observation",
-)
 
 
 def attempt_of(deployment: Deployment, rows: tuple[StageRow, ...] | None = None) -> Attempt:
@@ -45,7 +32,7 @@ def attempt_of(deployment: Deployment, rows: tuple[StageRow, ...] | None = None)
         by=deployment.created_by.get_username(),
         reason=deployment.reason,
         image=image_of(deployment.release),
-        message=Message(deployment.what, deployment.leaves, deployment.do),
+        message=deployment.message,
         stages=_present_stages(deployment) if rows is None else rows,
     )
 

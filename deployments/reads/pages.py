@@ -11,14 +11,13 @@ from typing import Any
 from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from deployments.access import clusters_of, projects_of
+from deployments.access import WITH_A_DEPLOYMENT, clusters_of, projects_of
 from deployments.domain import names
 from deployments.domain.deadlines import AGENT_OFFLINE_AFTER
 from deployments.domain.roles import Deed, Role, may, why_not
 from deployments.domain.states import State
 from deployments.models import Cluster, Deployment, Environment, Project, Release, Slot, User
 from deployments.reads.attempts import (
-    SHOWN_WITH,
     attempt_of,
     event_row,
     image_of,
@@ -115,7 +114,7 @@ def shown_on_cards(slots: QuerySet[Slot]) -> QuerySet[Deployment]:
     ids = slots.annotate(
         shown=Coalesce(Subquery(newest_open.values("pk")[:1]), Subquery(newest.values("pk")[:1]))
     ).values("shown")
-    return Deployment.objects.filter(pk__in=ids).select_related(*SHOWN_WITH)
+    return Deployment.objects.filter(pk__in=ids).select_related(*WITH_A_DEPLOYMENT)
 
 
 def _card(place: Place, shown: Deployment | None, *, control: Control, now: datetime) -> Card:
@@ -140,7 +139,7 @@ def place_of(slot: Slot) -> Place:
 
 def service_page(slot: Slot, *, role: Role, now: datetime) -> ServicePage:
     """Return a service's card with its latest deployments and releases."""
-    history = list(slot.deployments.select_related(*SHOWN_WITH)[:LISTED])
+    history = list(slot.deployments.select_related(*WITH_A_DEPLOYMENT)[:LISTED])
     still_open = [deployment for deployment in history if deployment.ended_at is None]
     shown = next(iter(still_open or history), None)
     return ServicePage(

@@ -26,9 +26,6 @@ LOOK_UPS: dict[str, LookUp] = {
     "environment": lambda person, slot, deed: access.environment_for(
         person, slot.service.project.slug, slot.environment.slug, to=deed
     ),
-    "service": lambda person, slot, deed: access.service_for(
-        person, slot.service.project.slug, slot.service.slug, to=deed
-    ),
     "slot": lambda person, slot, deed: access.slot_for(
         person, slot.service.project.slug, slot.environment.slug, slot.service.slug, to=deed
     ),
@@ -89,7 +86,6 @@ def test_what_does_not_exist_is_not_found(slot: Slot) -> None:
     for look_up in (
         lambda: access.project_for(owner, "nowhere"),
         lambda: access.environment_for(owner, project, "nowhere"),
-        lambda: access.service_for(owner, project, "nothing"),
         lambda: access.slot_for(owner, project, "staging", "nothing"),
         lambda: access.deployment_for(owner, 0),
     ):
