@@ -17,6 +17,11 @@ def of_cluster(cluster_id: int) -> str:
     return f"cluster-{cluster_id}"
 
 
+def listen_to(cluster_id: int) -> None:
+    """Ask the workers that run to take one cluster's looks; one that does already takes no harm."""
+    current_app.control.add_consumer(of_cluster(cluster_id))
+
+
 def look_soon(cluster_id: int | None) -> None:
     """Ask the agent to look at one cluster once the transaction commits; None asks nobody."""
     if cluster_id is not None:

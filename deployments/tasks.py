@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from celery import current_app, shared_task
-from celery.signals import worker_ready
+from celery import shared_task
 
 from deployments import queue
 from deployments.agent import loop
@@ -26,11 +25,7 @@ def look(cluster_id: int) -> None:
 def tick() -> None:
     """Ring every cluster's bell; what is missed now is rung again next tick."""
     for cluster_id in snapshots.clusters_to_look_at():
+        # Every time: a worker that starts hears nothing until it has subscribed, and one that
+        # missed this would take no look until somebody told it again.
+        queue.listen_to(cluster_id)
         queue.look_now(cluster_id)
-
-
-@worker_ready.connect
-def listen_to_every_cluster(**_: object) -> None:
-    """Let a worker that starts take the looks of every cluster there is."""
-    for cluster_id in snapshots.clusters_to_look_at():
-        current_app.control.add_consumer(queue.of_cluster(cluster_id))

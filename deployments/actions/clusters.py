@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from celery import current_app
 from django.db import transaction
 
 from deployments import encryption
 from deployments.domain.errors import Invalid
 from deployments.domain.names import slug_problem
 from deployments.models import Cluster, ClusterCredential, Installation
-from deployments.queue import of_cluster
+from deployments.queue import listen_to
 
 
 @transaction.atomic
@@ -35,7 +34,8 @@ def add(*, slug: str, kubeconfig: str, uid: str, version: str, now: datetime) ->
     ClusterCredential.objects.update_or_create(
         cluster=cluster, defaults={"ciphertext": encryption.encrypt(kubeconfig)}
     )
-    transaction.on_commit(lambda: _listen(cluster.pk), robust=True)
+    # A hint: the next tick says it again.
+    transaction.on_commit(lambda: listen_to(cluster.pk), robust=True)
     return cluster
 
 
@@ -43,8 +43,3 @@ def _check_not_known_otherwise(slug: str, uid: str) -> None:
     other = Cluster.objects.filter(uid=uid).exclude(slug=slug).first()
     if other is not None:
         raise Invalid.field("/slug", f"This cluster is known already, as {other.slug}.")
-
-
-def _listen(cluster_id: int) -> None:
-    """Let the workers that run take this cluster's looks; those that start later ask themselves."""
-    current_app.control.add_consumer(of_cluster(cluster_id))
