@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
@@ -20,10 +21,12 @@ logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 5
+_REQUEST_ID = "api_request_id"
 
 # One sentence whatever was wrong with a token: nobody learns which part of a guess was right.
 NO_TOKEN = "This call needs a valid token: Authorization: Bearer plh_…"  # noqa: S105 - a sentence
 NOT_JSON = "The body is not JSON."
+FIELD_TWICE = "The body has a field twice."
 TOO_LARGE = "The body is larger than 1 MiB."
 NO_SUCH_METHOD = "This address does not take that method."
 FAULT = "This is a fault of Pilothouse, and its log says more under this request's id."
@@ -52,8 +55,16 @@ def problem(
 
 
 def request_id(request: HttpRequest) -> str:
-    """Return the id that `urls` gave this request."""
-    return str(getattr(request, "api_request_id", ""))
+    """Return the id of this request; it gets one when it is first asked for."""
+    known: str | None = getattr(request, _REQUEST_ID, None)
+    if known is None:
+        known = secrets.token_hex(8)
+        setattr(request, _REQUEST_ID, known)
+    return known
+
+
+class FieldTwice(ValueError):
+    """An object of the body has two values for one field."""
 
 
 class BodyTooLarge(Exception):
@@ -102,7 +113,9 @@ def _too_large(request: HttpRequest, _error: BodyTooLarge) -> HttpResponse:
 
 
 def _malformed(request: HttpRequest, error: HttpError) -> HttpResponse:
-    return problem(request, error.status_code, NOT_JSON, code="malformed")
+    # The framework keeps what the parser raised as the cause.
+    detail = FIELD_TWICE if isinstance(error.__cause__, FieldTwice) else NOT_JSON
+    return problem(request, error.status_code, detail, code="malformed")
 
 
 def _not_found(request: HttpRequest, _error: Http404) -> HttpResponse:

@@ -3,7 +3,9 @@ of a request is named at once; the actions look again and have the last word."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
@@ -17,6 +19,7 @@ from pydantic import (
     ValidationInfo,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from deployments.actions.services import APP, DATABASE, DATABASES_LATER
 from deployments.actions.start import check_reason
@@ -28,6 +31,7 @@ from deployments.domain.states import State
 LONGEST_PAGE = 100
 USUAL_PAGE = 50
 HIGHEST_ID = 2**63 - 1
+_BEGINS_WITH_A_DATE = re.compile(r"\d{4}-")
 ANY_REPOSITORY = "registry.example/any"  # a stand-in: `:tag` alone is a form that may be right
 
 
@@ -76,6 +80,22 @@ def _refuse_protection(value: object) -> object:
     return value
 
 
+def _moment_as_text(sent: object) -> object:
+    """Refuse what only a number could be meant by: one of seconds, milliseconds or a year?"""
+    if isinstance(sent, str) and not _BEGINS_WITH_A_DATE.match(sent):
+        raise PydanticCustomError("datetime_parsing", "no time")
+    return sent
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """Refuse a time that UTC's calendar has no place for, as the database would."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise PydanticCustomError("datetime_parsing", "no time") from None
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_moment_as_text), AfterValidator(_in_utc)]
 Protected = Annotated[Literal[False], BeforeValidator(_refuse_protection)]
 Registry = Annotated[str, _rule(environments.default_registry_problem)]
 Namespace = Annotated[str, _rule(environments.namespace_problem)]
@@ -156,7 +176,7 @@ class DeploymentFilter(Page):
     service: Annotated[str, _rule(_slug_problem("A service's slug"))] | None = None
     state: State | None = None
     blocker: Blocker | None = None
-    since: AwareDatetime | None = None
+    since: Moment | None = None
 
     def lookups(self) -> dict[str, Any]:
         """Return the filters that were given, as look-ups on a deployment."""

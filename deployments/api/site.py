@@ -36,11 +36,15 @@ DESCRIPTION = (
 
 
 class StrictParser(Parser):
-    """JSON as the standard has it: without NaN and Infinity."""
+    """JSON as the standard has it: UTF-8, without NaN and Infinity, each field once."""
 
     def parse_body(self, request: HttpRequest) -> dict[str, Any]:
         """Return the body. Raises ValueError or RecursionError for what is not JSON."""
-        body: dict[str, Any] = json.loads(request.body, parse_constant=_refuse_constant)
+        body: dict[str, Any] = json.loads(
+            request.body.decode("utf-8-sig"),
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_each_field_once,
+        )
         return body
 
 
@@ -86,6 +90,14 @@ def _calls(document: OpenAPISchema) -> Iterator[dict[str, Any]]:
 
 def _refuse_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
+
+
+def _each_field_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # Of two values for one field the last would win in silence, perhaps not the one that was meant.
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise errors.FieldTwice
+    return found
 
 
 api = PilothouseApi(

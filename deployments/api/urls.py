@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -23,14 +22,13 @@ app_name = "api"
 
 
 def _as_the_api_answers(view: View) -> View:
-    """Give each request an id, and turn what the framework refuses into a problem document.
+    """Name each request's id, and turn what the framework refuses into a problem document.
 
     No session and no CSRF: a token in a header is nothing that another site's page can send.
     """
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:  # noqa: ANN401
-        request.api_request_id = secrets.token_hex(8)  # type: ignore[attr-defined]
         response = view(request, *args, **kwargs)
         if response.status_code == METHOD_NOT_ALLOWED:
             response = errors.no_such_method(request, response.get("Allow", ""))

@@ -6,6 +6,7 @@ import logging
 
 import pytest
 from django.db import OperationalError
+from django.test import Client
 
 from deployments import access
 from deployments.models import Deployment, Service
@@ -35,6 +36,29 @@ def test_what_is_not_json_is_malformed(engineer: Caller, body: str | bytes) -> N
         assert_problem(answer, 400, "malformed")
         assert answer.detail == "The body is not JSON."
     assert Service.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "body", ['{"slug": "api"}'.encode("utf-16"), b'{"slug": "\xed\xa0\x80"}', b'{"slug": "\xe9"}']
+)
+def test_json_is_utf_8(engineer: Caller, body: bytes) -> None:
+    assert_problem(engineer.send("POST", SERVICES, body), 400, "malformed")
+
+
+def test_a_mark_that_says_utf_8_is_borne_with(engineer: Caller) -> None:
+    answer = engineer.send("POST", SERVICES, b'\xef\xbb\xbf{"slug": "api"}')
+
+    assert answer.status == 201
+
+
+@pytest.mark.parametrize(
+    "body", ['{"slug": "api", "slug": "pay"}', '{"slug": {"a": 1, "b": [{"c": 1, "c": 1}]}}']
+)
+def test_a_field_that_stands_twice_is_refused_wherever_it_is(engineer: Caller, body: str) -> None:
+    answer = engineer.send("POST", SERVICES, body)
+
+    assert_problem(answer, 400, "malformed")
+    assert answer.detail == "The body has a field twice."
 
 
 @pytest.mark.parametrize("path", [f"{WEB}/deploy", SERVICES])
@@ -82,6 +106,21 @@ def test_what_does_not_exist_is_not_found(viewer: Caller, path: str) -> None:
 
     assert_problem(answer, 404, "not-found")
     assert answer.detail == access.NOT_FOUND
+
+
+@pytest.mark.parametrize("path", ["/api/", "/api/v2/projects", "/api/v1/projects/shop%0A"])
+def test_an_address_that_no_call_begins_with_is_answered_as_the_api_answers(path: str) -> None:
+    answer = Client().get(path)
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "not-found")
+    assert answer.headers["Content-Type"] == "application/problem+json"
+
+
+def test_a_request_for_another_host_is_answered_as_the_api_answers(viewer: Caller) -> None:
+    answer = viewer.get("/projects", Host="evil.example")
+
+    assert (answer.status, answer.body["code"]) == (400, "malformed")
+    assert answer.headers["Content-Type"] == "application/problem+json"
 
 
 def test_an_outsider_is_answered_as_for_what_does_not_exist(shop: Shop) -> None:
@@ -150,6 +189,10 @@ def _busy(_person: object) -> None:
         ("stat=failed", "/stat", "'stat' is not a field that there is."),
         ("since=yesterday", "/since", None),
         ("since=2026-05-10T08:00:00", "/since", None),
+        ("since=0", "/since", "since is a time such as 2026-05-10T08:00:00Z; this is '0'."),
+        ("since=99999999999999", "/since", None),
+        ("since=0001-01-01T00:00:00%2B23:59", "/since", None),
+        ("since=9999-12-31T23:59:59-23:59", "/since", None),
         ("blocker=nope", "/blocker", None),
         ("project=sh%00op", "/project", None),
     ],
