@@ -6,6 +6,7 @@ Their bodies are judged by the rules in `domain`, whole; the answer's `ETag` is 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.http import HttpResponse
@@ -22,6 +23,7 @@ from deployments.models import Slot
 
 ANY_VERSION = "*"
 NO_VERSION = 0  # no slot has it: what cannot be read matches nothing
+_VERSION = re.compile(r"[0-9]{1,18}")  # bounded: Python refuses to read thousands of digits
 
 # `domain` reads these bodies; the document says here what it takes.
 SETTINGS_BODY = {
@@ -117,4 +119,4 @@ def _versions(request: ApiRequest) -> tuple[int, ...]:
 
 def _version(etag: str) -> int:
     digits = etag.removeprefix("W/").strip('"')  # a proxy that compresses makes an ETag weak
-    return int(digits) if digits.isascii() and digits.isdigit() else NO_VERSION
+    return int(digits) if _VERSION.fullmatch(digits) else NO_VERSION

@@ -80,7 +80,16 @@ def test_of_two_editors_the_second_hears_of_the_first(engineer: Caller) -> None:
 
 @pytest.mark.parametrize(
     ("if_match", "status"),
-    [('"1"', 200), ('"7", "1"', 200), ("*", 200), ('W/"1"', 200), ('"2"', 412), ("1", 412)],
+    [
+        ('"1"', 200),
+        ('"7", "1"', 200),
+        ("*", 200),
+        ('W/"1"', 200),
+        ('"2"', 412),
+        ("1", 412),
+        (f'"{"9" * 5000}"', 412),
+        ('"\u0661"', 412),
+    ],
 )
 def test_if_match_takes_the_version_of_the_etag(
     engineer: Caller, if_match: str, status: int
