@@ -15,6 +15,13 @@ class ClosedAccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 
+    def is_safe_url(self, url: str) -> bool:
+        """Whether the login may lead there; never to what is no address at all."""
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:
+            return False
+
 
 @login_not_required
 def closed(request: HttpRequest) -> Never:
