@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from django import template
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 from deployments.reads.cards import StageRow
 
@@ -25,6 +25,12 @@ def icon(name: str) -> SafeString:
     return format_html(
         '<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>', static("icons.svg"), name
     )
+
+
+@register.filter
+def breakable(reference: str) -> SafeString:
+    """Write an image reference that breaks after a slash where it has to, before any word does."""
+    return format_html_join(mark_safe("/<wbr>"), "{}", ((part,) for part in reference.split("/")))
 
 
 MINUTE, HOUR, DAY = 60, 3600, 86400  # seconds

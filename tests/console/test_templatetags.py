@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.template import Context, Template
 
-from console.templatetags.pilothouse import duration, exactly
+from console.templatetags.pilothouse import breakable, duration, exactly
 
 NOON = datetime(2026, 12, 7, 12, tzinfo=UTC)
 
@@ -44,3 +44,7 @@ def test_how_long_ago_stands_beside_the_exact_time() -> None:
         '<time datetime="2026-12-07T11:55:30+00:00" title="Mon 7 Dec 2026, 11:55:30 UTC"'
         ' data-show="ago">4 min ago</time>'
     )
+
+
+def test_an_image_reference_breaks_after_a_slash_and_stays_text() -> None:
+    assert breakable("registry:5000/shop/<api>:4") == ("registry:5000/<wbr>shop/<wbr>&lt;api&gt;:4")
