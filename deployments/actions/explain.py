@@ -87,6 +87,13 @@ def go_back(
 
 
 @transaction.atomic
+def note(deployment_id: int, *, message: Message, now: datetime, actor: Actor) -> None:
+    """Write down, beside a deployment's moves, what happened to it after its end."""
+    deployment = lock_deployment(deployment_id)
+    record_event(deployment, kind=EventKind.NOTE, actor=actor, now=now, message=message)
+
+
+@transaction.atomic
 def give_up_way_back(deployment_id: int, *, leaves: str, now: datetime, actor: Actor) -> None:
     """Write, once and also on an ended row, that traffic stays on this deployment's release."""
     deployment = lock_deployment(deployment_id)

@@ -32,6 +32,9 @@ def record(slot_id: int, step: Step, *, generation: int, now: datetime, actor: A
         observe.tick(ticking.deployment, ticking.clocks)
     for change in step.changes:
         _try(change, now, actor)
+    if step.corrected is not None:
+        noted = step.corrected
+        explain.note(noted.deployment, message=noted.message, now=now, actor=actor)
     return True
 
 

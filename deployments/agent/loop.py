@@ -25,7 +25,7 @@ from deployments.domain import (
     tags,
     traffic,
 )
-from deployments.domain.commands import Command, Create, Errand, KeepOutput, Try
+from deployments.domain.commands import Command, Create, Errand, KeepOutput, PointTraffic, Try
 from deployments.domain.deadlines import LIMITS, Limits
 from deployments.domain.observations import Meta, ObjectKind, Resolution, Seen
 from deployments.domain.outputs import pods_of, sources
@@ -58,12 +58,13 @@ class Guard:
 
 @dataclass(frozen=True)
 class Done:
-    """What acting brought: how many writes were taken, the uids of Jobs by (deployment, name), and
-    the refusal of a switch."""
+    """What acting brought: how many writes were taken, the uids of Jobs by (deployment, name), the
+    refusal of a switch, and whether one was taken."""
 
     job_uids: Mapping[tuple[int, str], str]
     writes: int = 0
     switch_refused: str = ""
+    switched: bool = False
 
 
 def look(cluster_id: int, *, now: datetime, limits: Limits = LIMITS) -> bool:
@@ -130,6 +131,8 @@ def _step(guard: Guard, client: Cluster, reading: Reading, now: datetime, limits
     record.remember_jobs(done.job_uids)
     actor = actors.agent(snapshots.cluster_slug(guard.cluster_id))
     step = _with_refusal(step, done, snapshot.wanted, seen)
+    if not done.switched:
+        step = replace(step, corrected=None)
     record.record(snapshot.slot_id, step, generation=snapshot.generation, now=now, actor=actor)
     return bool(done.writes) or any(not isinstance(c, Explain) for c in step.changes)
 
@@ -196,8 +199,9 @@ def _run(command: Command, wanted: Wanted, client: Cluster, done: Done) -> Done:
     except CommandRefused as refusal:
         logger.warning("slot %s: Kubernetes refused: %s", wanted.place.slot, refusal)
         return replace(done, switch_refused=str(refusal)) if traffic.switches(command) else done
-    written = 0 if isinstance(command, Try) else 1
-    return _with_uid(command, made, replace(done, writes=done.writes + written))
+    writes = done.writes + (0 if isinstance(command, Try) else 1)
+    switched = done.switched or isinstance(command, PointTraffic)
+    return _with_uid(command, made, replace(done, writes=writes, switched=switched))
 
 
 def _with_uid(command: Command, made: Meta | None, done: Done) -> Done:

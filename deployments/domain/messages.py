@@ -191,6 +191,15 @@ def already(label: str) -> str:
     return f"This deployment is already {label}."
 
 
+def traffic_put_right(service: str, number: int) -> Message:
+    """Return what is noted where somebody changed the stable Service by hand."""
+    return Message(
+        f"The Service {service} was changed by hand.",
+        f"Pilothouse let it lead to {release_tag(number)} again.",
+        "Deploy or roll back to change what serves.",
+    )
+
+
 def already_going_back(number: int, previous: int | None) -> str:
     """Return why a deployment with a verdict is not cancelled: it is on its way back already."""
     target = release_tag(previous) if previous is not None else "nothing"

@@ -10,6 +10,7 @@ from deployments.domain import (
     clocks,
     diagnose,
     jobs,
+    messages,
     outputs,
     readiness,
     tags,
@@ -18,14 +19,14 @@ from deployments.domain import (
     way_back,
 )
 from deployments.domain.clocks import Clock
-from deployments.domain.commands import Errand, WriteFence, written
+from deployments.domain.commands import Errand, PointTraffic, WriteFence, written
 from deployments.domain.deadlines import LIMITS, Limits
 from deployments.domain.observations import Seen
 from deployments.domain.report import report
 from deployments.domain.stage_clock import sighting as stage_sighting
 from deployments.domain.stages import STAGES, Look
 from deployments.domain.states import State
-from deployments.domain.step import Change, Step, Ticking
+from deployments.domain.step import Change, Note, Step, Ticking
 from deployments.domain.wanted import Attempt, Wanted
 
 
@@ -35,7 +36,19 @@ def decide(wanted: Wanted, seen: Seen, *, limits: Limits = LIMITS) -> Step:
     changes = tuple(_changes(wanted, seen, ticking, limits))
     commands = _commands(wanted, seen, changes)
     settled = not commands and not changes and not wanted.moving and not _unfinished(wanted, seen)
-    return Step(commands, changes, ticking, report(wanted, seen), settled)
+    seen_of_it = report(wanted, seen)
+    return Step(commands, changes, ticking, seen_of_it, settled, _corrected(wanted, commands))
+
+
+def _corrected(wanted: Wanted, commands: tuple[Errand, ...]) -> Note | None:
+    """Return what to note where traffic is led back to a release that had it for good: only
+    somebody's hand can have led it away."""
+    last = wanted.last_past
+    if last is None or last.state is not State.HEALTHY:
+        return None
+    if not any(isinstance(command, PointTraffic) for command in commands):
+        return None
+    return Note(last.id, messages.traffic_put_right(wanted.service, last.release.number))
 
 
 def _watched(wanted: Wanted) -> tuple[Attempt, ...]:

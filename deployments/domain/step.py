@@ -56,6 +56,14 @@ Change = Move | Explain | GoBack | GiveUp
 
 
 @dataclass(frozen=True)
+class Note:
+    """Something worth knowing later about a deployment that has ended."""
+
+    deployment: int
+    message: Message
+
+
+@dataclass(frozen=True)
 class Ticking:
     """A deployment's clocks after this look."""
 
@@ -77,10 +85,14 @@ class Report:
 
 @dataclass(frozen=True)
 class Step:
-    """One decision about one slot. `settled`: nothing is left to do until something changes."""
+    """One decision about one slot. `settled`: nothing is left to do until something changes.
+
+    `corrected`: what to note once this look has put the stable Service right.
+    """
 
     commands: tuple[Errand, ...]
     changes: tuple[Change, ...]
     ticking: tuple[Ticking, ...]
     report: Report
     settled: bool
+    corrected: Note | None = None

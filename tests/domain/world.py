@@ -96,6 +96,13 @@ class World:
         assert isinstance(found, Workload)
         self._put(replace(found, replicas=replicas, settled=False))
 
+    def point_by_hand(self, name: str, release: int) -> None:
+        """Do what `kubectl edit service` does."""
+        found = self.objects[ObjectKind.SERVICE, name]
+        assert isinstance(found, ServiceSeen)
+        tag = names.release_tag(release)
+        self._put(replace(found, selector={**found.selector, names.RELEASE: tag}))
+
     def _create(self, command: c.Create, wanted: Wanted) -> Meta:
         key = (command.kind, command.name)
         if key in self.objects:
