@@ -22,10 +22,10 @@ _CAUSES = {
 _SHORT = Limits(
     registry_refused=timedelta(seconds=1),
     registry_unreachable=timedelta(seconds=8),
-    qualifying=timedelta(seconds=15),
+    qualifying=timedelta(seconds=45),
     unready=timedelta(seconds=4),
     switch_refused=timedelta(seconds=8),
-    way_back=timedelta(seconds=12),
+    way_back=timedelta(seconds=20),
     causes=_CAUSES,
 )
 

@@ -24,9 +24,7 @@ class Target:
     practice: PracticeCluster | None = None
 
 
-def target(
-    name: str, path: Path, registry: str, practice: PracticeCluster | None = None
-) -> Target:
+def target(name: str, path: Path, registry: str, practice: PracticeCluster | None = None) -> Target:
     """Return a cluster that a kubeconfig leads to, through the agent's own client."""
     api = KubeApi(kubeconfig.read(path, None))
     return Target(name, path, registry, api, KubeCluster(api), practice)
