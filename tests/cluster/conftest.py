@@ -64,7 +64,7 @@ def product(
     """The whole product with this cluster in it, and nobody who looks but the test."""
     settings.PILOTHOUSE_INSECURE_REGISTRIES = [on.registry, SILENT_REGISTRY]
     monkeypatch.setattr(queue, "look_now", lambda cluster_id: None)
-    monkeypatch.setattr(clusters, "_listen", lambda cluster_id: None)
+    monkeypatch.setattr(clusters, "listen_to", lambda cluster_id: None)
     found = connect(on.kubeconfig, None)
     cluster = clusters.add(
         slug=on.name,
