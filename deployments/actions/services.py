@@ -9,10 +9,6 @@ from deployments.domain.names import slug_problem
 from deployments.domain.settings import default_settings
 from deployments.models import Environment, Project, Service, Slot
 
-APP = "app"
-DATABASE = "database"
-DATABASES_LATER = "Database services come with a later version; until then a service is an app."
-
 
 @transaction.atomic
 def create_service(project_id: int, *, slug: str) -> Service:

@@ -17,16 +17,13 @@ from deployments.actions.move import move
 from deployments.domain import actors, images, messages
 from deployments.domain.actors import Actor
 from deployments.domain.blockers import Blocker
-from deployments.domain.errors import Invalid
+from deployments.domain.reasons import check_reason
 from deployments.domain.releases import Config
 from deployments.domain.states import OPEN, Cause, Kind, State
 from deployments.domain.succession import Open, Succession, succeed
-from deployments.domain.text import clean
 from deployments.models import Deployment, Release, Slot, User
 from deployments.models.deployments import EventKind
 from deployments.queue import look_soon
-
-LONGEST_REASON = 500
 
 
 @dataclass(frozen=True)
@@ -53,15 +50,6 @@ def deploy(slot_id: int, *, image: str, reason: str, by: User, now: datetime) ->
     check_reason(reason)
     release = freeze_release(slot, reference, now=now)
     return let_run(slot, release, kind=Kind.DEPLOY, reason=reason, by=by, now=now)
-
-
-def check_reason(reason: str) -> None:
-    """Raise Invalid for a reason that nobody could read."""
-    if len(reason) > LONGEST_REASON:
-        detail = f"A reason has at most {LONGEST_REASON} characters; this has {len(reason)}."
-        raise Invalid.field("/reason", detail)
-    if clean(reason, LONGEST_REASON) != reason:
-        raise Invalid.field("/reason", "A reason contains no control characters.")
 
 
 def let_run(

@@ -8,9 +8,9 @@ from django.db import transaction
 
 from deployments.actions.locks import lock_deployment
 from deployments.actions.move import move
-from deployments.actions.start import check_reason
 from deployments.domain import actors, messages
 from deployments.domain.errors import Invalid, StaleState
+from deployments.domain.reasons import check_reason
 from deployments.domain.states import FINAL, Cause, State, label
 from deployments.models import Deployment, User
 

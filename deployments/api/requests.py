@@ -21,11 +21,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from deployments.actions.services import APP, DATABASE, DATABASES_LATER
-from deployments.actions.start import check_reason
 from deployments.domain import environments, images, names
 from deployments.domain.blockers import Blocker
 from deployments.domain.errors import Invalid
+from deployments.domain.reasons import check_reason
+from deployments.domain.services import APP, kind_problem
 from deployments.domain.states import State
 
 LONGEST_PAGE = 100
@@ -47,8 +47,8 @@ def _rule(problem_of: Callable[[str], str | None]) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _action_rule(check: Callable[[str], object]) -> AfterValidator:
-    """Return a validator that refuses with the sentence of an action's own check."""
+def _refusing_rule(check: Callable[[str], object]) -> AfterValidator:
+    """Return a validator that refuses with the sentence that a check raises Invalid with."""
 
     def problem_of(text: str) -> str | None:
         try:
@@ -66,12 +66,6 @@ def _slug_problem(what: str) -> Callable[[str], str | None]:
 
 def _check_image(text: str) -> object:
     return images.complete(text, repository=ANY_REPOSITORY, default_registry=None)
-
-
-def _kind_problem(kind: str) -> str | None:
-    if kind == DATABASE:
-        return DATABASES_LATER
-    return None if kind == APP else f"kind is {APP}; this is {ascii(kind)[:60]}."
 
 
 def _refuse_protection(value: object) -> object:
@@ -119,15 +113,15 @@ class Body(BaseModel):
 class DeployBody(Body):
     """An image as a person gives it: a full name, or `:tag` or `@digest` alone."""
 
-    image: Annotated[str, _action_rule(_check_image)]
-    reason: Annotated[str, _action_rule(check_reason)] = ""
+    image: Annotated[str, _refusing_rule(_check_image)]
+    reason: Annotated[str, _refusing_rule(check_reason)] = ""
 
 
 class ServiceBody(Body):
     """A service to add."""
 
     slug: Annotated[str, _rule(_slug_problem("A service's slug"))]
-    kind: Annotated[str, _rule(_kind_problem)] = APP
+    kind: Annotated[str, _rule(kind_problem)] = APP
 
 
 class EnvironmentBody(Body):

@@ -14,6 +14,7 @@ from deployments.domain.blockers import Blocker
 from deployments.domain.deadlines import AGENT_OFFLINE_AFTER, USUAL_TIME
 from deployments.domain.messages import Message
 from deployments.domain.roles import Role
+from deployments.domain.services import APP
 from deployments.domain.states import Cause, Kind, State, is_held
 from deployments.models import (
     Cluster,
@@ -68,7 +69,7 @@ def service(row: Service) -> schemas.ServiceItem:
     """Return a service with the environments that it is in."""
     slots = sorted(row.slots.all(), key=lambda s: (s.environment.position, s.environment.slug))
     return schemas.ServiceItem(
-        service=row.slug, kind="app", environments=[slot.environment.slug for slot in slots]
+        service=row.slug, kind=APP, environments=[slot.environment.slug for slot in slots]
     )
 
 
