@@ -48,6 +48,15 @@ class RegistryUnreachable(Exception):
 
 def resolve(image: ImageReference) -> str:
     """Return what a tag stands for now. Raises RegistryRefused or RegistryUnreachable."""
+    try:
+        return _resolve(image)
+    except (ValueError, RecursionError) as error:
+        # An address or a text that nobody can read is an answer too: else the look would break on
+        # it each time, and the deployment would stay pending without a word.
+        raise RegistryUnreachable("an answer that cannot be read") from error
+
+
+def _resolve(image: ImageReference) -> str:
     head = _fetch("HEAD", image, {})
     if head.status != UNAUTHORIZED:
         return _digest(head, image, {})

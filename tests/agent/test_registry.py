@@ -136,3 +136,20 @@ def test_what_a_registry_says_is_cleaned(server: Server, image: ImageReference) 
 
     with pytest.raises(RegistryRefused, match="no such \N{REPLACEMENT CHARACTER}tag"):
         registry.resolve(image)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(302, headers={"Location": "http://["}),
+        Reply(401, headers={"WWW-Authenticate": 'Bearer realm="https://["'}),
+        Reply(404, b"[" * 100_000),
+    ],
+)
+def test_an_answer_that_nobody_can_read_is_none(
+    server: Server, image: ImageReference, reply: Reply
+) -> None:
+    server.answer = lambda _: reply
+
+    with pytest.raises(RegistryUnreachable, match=r"^an answer that cannot be read$"):
+        registry.resolve(image)
