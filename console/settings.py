@@ -98,6 +98,10 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "console.accounts.ClosedAccountAdapter"
+ACCOUNT_FORMS = {
+    "login": "console.sign_in.SignIn",
+    "change_password": "console.sign_in.ChangePassword",
+}
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
