@@ -162,6 +162,15 @@ def switch_refused(answer: str, leaves: str) -> Message:
     )
 
 
+def switch_without_effect(number: int, leaves: str) -> Message:
+    """Return the failure of a switch that was written and that nothing followed from."""
+    return Message(
+        f"Traffic was switched to {release_tag(number)} and did not arrive there within 2 minutes.",
+        leaves,
+        "Check that the cluster's API server is healthy, then deploy again.",
+    )
+
+
 def goes_back(previous: int | None) -> str:
     """Return what a verdict leaves: where traffic goes."""
     if previous is None:

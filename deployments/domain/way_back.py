@@ -67,24 +67,22 @@ def verdict(look: Look) -> GoBack | None:
     if unready is not None and unready.seen_for(seen.now) >= look.limits.unready:
         what = messages.turned_unready(attempt.release.number, unready.detail, _goes(attempt))
         return GoBack(attempt.id, attempt.state, Blocker.READINESS, what)
-    answer = _switch_failed(look)
-    if answer is not None:
-        what = messages.switch_refused(answer, _goes(attempt))
-        return GoBack(attempt.id, attempt.state, Blocker.ROUTE_ACTIVATION, what)
+    failed = _switch_failed(look)
+    if failed is not None:
+        return GoBack(attempt.id, attempt.state, Blocker.ROUTE_ACTIVATION, failed)
     return None
 
 
-def _switch_failed(look: Look) -> str | None:
-    """Return why the switch counts as failed, while traffic has not arrived."""
-    if look.attempt.state is not State.ACTIVATING:
+def _switch_failed(look: Look) -> Message | None:
+    """Return why the switch counts as failed, None while it may still work."""
+    attempt = look.attempt
+    if attempt.state is not State.ACTIVATING:
         return None
-    for cause, words in (
-        (SWITCH_REFUSED, ""),
-        (SWITCHED_WITHOUT_EFFECT, "its endpoints are not the release's"),
-    ):
-        clock = clocks.find(look.clocks, cause)
-        if clock is not None and clock.lasted >= look.limits.switch_refused:
-            return clock.detail or words
+    if _lasted(look, SWITCH_REFUSED) >= look.limits.switch_refused:
+        refused = clocks.find(look.clocks, SWITCH_REFUSED)
+        return messages.switch_refused(refused.detail if refused else "", _goes(attempt))
+    if _lasted(look, SWITCHED_WITHOUT_EFFECT) >= look.limits.switch_refused:
+        return messages.switch_without_effect(attempt.release.number, _goes(attempt))
     return None
 
 

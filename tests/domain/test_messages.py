@@ -64,6 +64,7 @@ def test_a_way_back_that_was_given_up_says_why() -> None:
         messages.not_ready_in_time(1, 2, "answers with 500", "r-4 keeps serving."),
         messages.turned_unready(5, "no replica is ready", "Traffic goes back to r-4."),
         messages.switch_refused("Forbidden", "Traffic goes back to r-4."),
+        messages.switch_without_effect(5, "Traffic goes back to r-4."),
     ],
 )
 def test_a_failure_has_three_parts_of_one_sentence_each(message: Message) -> None:
