@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 
 from deployments.agent import clients, remote
 from deployments.models import Cluster, Deployment, Environment, Release, Service, Token, User
+from deployments.reads.snapshots import installation
 
 ROOT = Path(__file__).parents[2]
 
@@ -107,7 +108,9 @@ def test_a_cluster_of_ones_own_gets_the_environment_real(
     seed(practice, tmp_path / "demo.json", f"--cluster={practice.kubeconfig}")
 
     real = Environment.objects.get(slug="real")
-    assert (real.namespace, real.default_registry) == ("pilothouse-shop-real", "127.0.0.1:5000")
+    mark = installation()[:6]
+    assert real.namespace == f"pilothouse-shop-real-{mark}"
+    assert real.default_registry == "127.0.0.1:5000"
     assert Deployment.objects.filter(slot__environment=real).count() == 2
 
 

@@ -19,6 +19,7 @@ from deployments.management import demo_clusters, demo_people, demo_shop
 from deployments.management.demo_people import Account
 from deployments.models import Environment, Project, User
 from deployments.reads.clock import database_now
+from deployments.reads.snapshots import installation
 
 PRACTICE = "practice"
 REAL = "real"
@@ -26,6 +27,7 @@ OWNER_ONLY = 0o600
 
 PRACTICE_NAMESPACES = {"staging": "shop-staging", "production": "shop-production"}
 REAL_NAMESPACE = "pilothouse-shop-real"
+MARK_LENGTH = 6
 
 
 class Command(BaseCommand):
@@ -72,7 +74,7 @@ class Command(BaseCommand):
     def _on_a_real_one(self, project: Project, given: Namespace) -> list[Environment]:
         if given.cluster is None:
             return []
-        binding = Binding(demo_clusters.register(REAL, given.cluster), REAL_NAMESPACE)
+        binding = Binding(demo_clusters.register(REAL, given.cluster), _real_namespace())
         return [self._environment(project, REAL, binding, _real_registry(given.registry))]
 
     def _environment(
@@ -103,6 +105,11 @@ def _accounts(output: Path | None) -> Mapping[str, Account]:
         return {}
     users: Mapping[str, Account] = json.loads(output.read_text()).get("users", {})
     return users
+
+
+def _real_namespace() -> str:
+    """Return a namespace of this installation's own: another one's objects would be in the way."""
+    return f"{REAL_NAMESPACE}-{installation()[:MARK_LENGTH]}"
 
 
 def _real_registry(practice: str) -> str:
