@@ -114,6 +114,7 @@ class ProjectPage:
     slug: str
     organization: str
     environments: tuple[EnvironmentSection, ...]
+    deploy: Control
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,7 @@ def project_page(project: Project, *, role: Role, now: datetime) -> ProjectPage:
             EnvironmentSection(environment, cluster, tuple(cards))
             for (environment, cluster), cards in sections.items()
         ),
+        control,
     )
 
 
