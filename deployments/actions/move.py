@@ -92,11 +92,8 @@ def _check(deployment: Deployment, expected: State, to: State) -> None:
         raise StaleState(messages.already(label(state, deployment.blocker)))
     if deployment.verdict_blocker and to is not State.FAILED:
         # A look that had decided before the verdict must not let the release go on after it.
-        previous = deployment.previous_release
         raise StaleState(
-            messages.already_going_back(
-                deployment.release.number, previous.number if previous is not None else None
-            )
+            messages.already_going_back(deployment.release.number, deployment.previous_number)
         )
     route = tuple(State(stage) for stage in deployment.route)
     check_move(state, to, route=route, past_point_of_no_return=deployment.past_point_of_no_return)

@@ -134,8 +134,7 @@ def _held_behind(succession: Succession) -> str:
     ahead = Deployment.objects.select_related("release").get(pk=succession.behind)
     title = messages.title(ahead.kind, ahead.release.number)
     if ahead.verdict_blocker:
-        previous = ahead.previous_release.number if ahead.previous_release is not None else None
-        return messages.waiting_for_traffic(title, previous).what
+        return messages.waiting_for_traffic(title, ahead.previous_number).what
     return messages.waiting_for_takeover(title).what
 
 

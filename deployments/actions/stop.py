@@ -46,7 +46,6 @@ def _check_may_be_cancelled(deployment: Deployment, reason: str) -> None:
 
 
 def _message(deployment: Deployment, by: User, reason: str) -> messages.Message:
-    previous = deployment.previous_release
-    number = previous.number if previous is not None else None
-    leaves = messages.goes_back(number) if deployment.past_point_of_no_return else ""
+    past = deployment.past_point_of_no_return
+    leaves = messages.goes_back(deployment.previous_number) if past else ""
     return messages.cancelled(by.get_username(), reason.strip(), leaves)

@@ -37,8 +37,7 @@ class Look:
     @property
     def leaves(self) -> str:
         """Return what a failure before the point of no return leaves running."""
-        target = self.wanted.target
-        return messages.keeps_serving(self.wanted.service, target.number if target else None)
+        return messages.keeps_serving(self.wanted.service, self.wanted.target_number)
 
     def go_on(self) -> Move:
         """Return the move to the next stage of the deployment's own route."""
@@ -101,8 +100,7 @@ def why_held(wanted: Wanted, seen: Seen) -> Message | None:
         return messages.waiting_for_release_command(names.release_tag(command))
     leaving = wanted.going_back
     if leaving is not None and (leaving.moving or not traffic.is_back(wanted, seen)):
-        previous = wanted.target.number if wanted.target is not None else None
-        return messages.waiting_for_traffic(leaving.title, previous)
+        return messages.waiting_for_traffic(leaving.title, wanted.target_number)
     return None
 
 

@@ -70,6 +70,11 @@ class Attempt:
         return self.release.config.route
 
     @property
+    def previous_number(self) -> int | None:
+        """Return the number of the release that traffic may go back to, or None."""
+        return self.previous.number if self.previous is not None else None
+
+    @property
     def goes_back(self) -> bool:
         """Whether traffic has to leave it: a verdict, or an end past the point that is not healthy.
 
@@ -123,6 +128,11 @@ class Wanted:
         if self.last_past is None:
             return self.active
         return self.last_past.previous if self.last_past.goes_back else self.last_past.release
+
+    @property
+    def target_number(self) -> int | None:
+        """Return the number of the release that is to serve, None where nothing is."""
+        return self.target.number if self.target is not None else None
 
     def ended_badly(self, number: int | None) -> int | None:
         """Return the deployment of a release that has failed, was cancelled or superseded, or that

@@ -87,7 +87,7 @@ def _switch_failed(look: Look) -> Message | None:
 
 
 def _goes(attempt: Attempt) -> str:
-    return messages.goes_back(attempt.previous.number if attempt.previous is not None else None)
+    return messages.goes_back(attempt.previous_number)
 
 
 def change(look: Look) -> Change | None:
@@ -101,9 +101,8 @@ def _arrived(look: Look) -> Move:
     attempt, wanted = look.attempt, look.wanted
     if attempt.verdict is None:
         raise ValueError("A deployment that moves goes back by verdict only.")
-    number = wanted.target.number if wanted.target is not None else None
     said = attempt.verdict.message
-    leaves = messages.keeps_serving(wanted.service, number)
+    leaves = messages.keeps_serving(wanted.service, wanted.target_number)
     message = Message(said.what, leaves, said.do)
     return Move(attempt.id, attempt.state, State.FAILED, attempt.verdict.blocker, message)
 
@@ -127,11 +126,10 @@ def _lasted(look: Look, cause: str) -> timedelta:
 
 
 def _given_up(look: Look) -> GiveUp:
-    attempt = look.attempt
-    previous = attempt.previous.number if attempt.previous is not None else None
+    attempt, previous = look.attempt, look.attempt.previous_number
     leaves = (
-        messages.previous_never_ready(previous or 0, attempt.release.number)
-        if _never_ready(look)
+        messages.previous_never_ready(previous, attempt.release.number)
+        if previous is not None and _never_ready(look)
         else messages.could_not_switch_back(previous, attempt.release.number)
     )
     if not attempt.moving or attempt.verdict is None:

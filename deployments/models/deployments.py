@@ -133,6 +133,11 @@ class Deployment(models.Model):
         return f"deployment {self.pk}"
 
     @property
+    def previous_number(self) -> int | None:
+        """Return the number of the release that traffic may go back to, or None."""
+        return self.previous_release.number if self.previous_release is not None else None
+
+    @property
     def message(self) -> Message:
         """Return what it says about itself."""
         return Message(self.what, self.leaves, self.do)
