@@ -16,7 +16,7 @@ PRODUCTION = env DEBUG=0 HTTPS=1 STATIC_FROM_SOURCE=0 ALLOWED_HOSTS=pilothouse.e
   PILOTHOUSE_ENCRYPTION_KEYS=$(shell $(RUN) -c 'import base64, os; print(base64.urlsafe_b64encode(os.urandom(32)).decode())') \
   DATABASE_URL=postgresql://pilothouse@localhost/pilothouse REDIS_URL=redis://localhost/0
 
-.PHONY: up down test check fmt pins migrations
+.PHONY: up down test races mutants check fmt pins migrations
 
 up: $(VENV)/.runtime
 	@exec $(RUN) -m console.up up $(if $(PORT),--port $(PORT)) $(if $(CLUSTER),--cluster '$(CLUSTER)')
@@ -26,6 +26,14 @@ down:
 
 test: $(VENV)/.dev
 	$(RUN) -m pytest -n $(JOBS) --dist loadscope $(TESTS)
+
+# Every order of the races, or a thousand trials of each; `make test` has a hundred.
+races: $(VENV)/.dev
+	TRIALS=1000 $(RUN) -m pytest -n $(JOBS) --dist loadscope tests/races
+
+# Each guard is taken out in turn; MUTANTS names some.
+mutants: $(VENV)/.dev
+	JOBS=$(JOBS) $(RUN) -m tests.mutants.run $(MUTANTS)
 
 check: $(VENV)/.dev
 	$(RUN) -m ruff format --check .
