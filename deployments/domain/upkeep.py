@@ -97,8 +97,16 @@ def commands(wanted: Wanted, seen: Seen) -> tuple[Errand, ...]:
 
 def _missing(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Command]:
     for release in wanted.releases:
-        if release.number in runs:
+        if release.number in runs and not _traffic_has_left(release.number, wanted, seen):
             yield from _missing_of(release, wanted, seen)
+
+
+def _traffic_has_left(number: int | None, wanted: Wanted, seen: Seen) -> bool:
+    """Whether a release that goes back runs only until the other one is seen to serve: what of it
+    is gone stays gone, or an ended deployment would start anew whenever the other one falls."""
+    leaving = wanted.going_back
+    left = leaving is not None and leaving.release.number == number
+    return left and traffic.points_right(wanted, seen)
 
 
 def _missing_of(release: Release, wanted: Wanted, seen: Seen) -> Iterator[Command]:
@@ -120,7 +128,8 @@ def _workloads(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Com
             continue
         fate = disposition(workload.meta.release, wanted, runs)
         if fate is Disposition.RUN:
-            yield from _brought_to_life(workload, wanted)
+            if not _traffic_has_left(workload.meta.release, wanted, seen):
+                yield from _brought_to_life(workload, wanted)
         elif fate is Disposition.GO or workload.replicas:
             # Pods stop only once the fence has been read back: else a look that was held up
             # could still send traffic to them.
