@@ -43,7 +43,8 @@ def up(var: Path, *, port: int | None, cluster: Path | None) -> int:
         )
         stack.start(planned, supervisor)
         say(f"The pages answer at {planned.url}; the demonstration project is next")
-        print(screen.welcome(stack.fill(planned, supervisor), var=var), flush=True)
+        filled = stack.fill(planned, supervisor)
+        print(screen.welcome(filled, var=var, cluster=planned.cluster), flush=True)
         supervisor.watch(until=lambda: False)
     except Interrupted:
         pass

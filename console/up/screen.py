@@ -29,8 +29,11 @@ def tail(log: Path) -> str:
     return "\n".join(f"    {line[:WIDTH]}" for line in lines)
 
 
-def welcome(up: Mapping[str, Any], *, var: Path) -> str:
-    """Return the screen: where it is, who can log in, what to try, how to stop."""
+def welcome(up: Mapping[str, Any], *, var: Path, cluster: Path | None = None) -> str:
+    """Return the screen: where it is, who can log in, what to try, how to stop.
+
+    `cluster` is the kubeconfig of one's own cluster, None where only the practice one is there.
+    """
     url = up["url"]
     engineer = up["users"].get("engineer", {})
     people = "\n".join(_person(role, user) for role, user in up["users"].items())
@@ -41,16 +44,20 @@ def welcome(up: Mapping[str, Any], *, var: Path) -> str:
 {people}
 
   Try
-    1. Log in as the engineer: the project shop is being deployed right now, through the console.
+    1. Log in as the engineer: the project shop is deployed through the console itself.
     2. Deploy sample:2 of web in staging, and watch it to Healthy.
     3. Deploy sample:nope, and read why it failed and what keeps serving.
     4. The same by its API:
        curl -H "Authorization: Bearer {engineer.get("token", "")}" {url}api/v1/deployments
-
+{_own(cluster)}
   The practice cluster's registry is {up["registry"]}; it has sample:1 to sample:6.
   Addresses, users and tokens for scripts: {var / "up.json"}     Logs: {var / "log"}
   Stop with Ctrl-C or `make down`; what was deployed stays for the next start.
 """
+
+
+def _own(cluster: Path | None) -> str:
+    return f"    5. Deploy in the environment real, on the cluster of {cluster}.\n" if cluster else ""
 
 
 def _person(role: str, user: Mapping[str, str]) -> str:
