@@ -57,7 +57,9 @@ def welcome(up: Mapping[str, Any], *, var: Path, cluster: Path | None = None) ->
 
 
 def _own(cluster: Path | None) -> str:
-    return f"    5. Deploy in the environment real, on the cluster of {cluster}.\n" if cluster else ""
+    return (
+        f"    5. Deploy in the environment real, on the cluster of {cluster}.\n" if cluster else ""
+    )
 
 
 def _person(role: str, user: Mapping[str, str]) -> str:
