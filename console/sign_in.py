@@ -9,7 +9,7 @@ from allauth.account.forms import ChangePasswordForm, LoginForm
 from django.forms import Form
 
 
-class SignIn(LoginForm):  # type: ignore[misc] # the library has no types
+class SignIn(LoginForm):
     """A user name and a password, for as long as the session lasts."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
@@ -18,7 +18,7 @@ class SignIn(LoginForm):  # type: ignore[misc] # the library has no types
         self.fields["password"].help_text = ""
 
 
-class ChangePassword(ChangePasswordForm):  # type: ignore[misc]
+class ChangePassword(ChangePasswordForm):
     """The password that an administrator gave, exchanged for one that nobody else knows."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
