@@ -67,8 +67,16 @@ def _replaces(deployment: Deployment) -> str:
     Until the point of no return that is the active one, if it was active already when this
     deployment was made.
     """
-    previous = deployment.previous_release or _active_before(deployment)
+    previous = deployment.previous_release or _yet_to_go(deployment) or _active_before(deployment)
     return "" if previous is None else names.release_tag(previous.number)
+
+
+def _yet_to_go(deployment: Deployment) -> Release | None:
+    """Return what serves while this deployment is on its way: one that takes over traffic just
+    now is not active yet, but is what a newer one that waits for it will take over from."""
+    serving = deployment.slot.serving_release
+    its_own = serving is None or serving.pk == deployment.release_id
+    return None if its_own or deployment.ended_at is not None else serving
 
 
 def _active_before(deployment: Deployment) -> Release | None:

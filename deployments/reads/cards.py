@@ -137,8 +137,9 @@ class Serving:
 
     @property
     def counts(self) -> str:
-        """Return `2/3`, empty while nothing has been observed."""
-        return "" if self.desired is None else f"{self.ready or 0}/{self.desired}"
+        """Return `2/3`, empty while nothing has been observed, or where nothing runs all the time:
+        a service of schedules alone has no replicas to count."""
+        return f"{self.ready or 0}/{self.desired}" if self.desired else ""
 
     @property
     def summary(self) -> str:

@@ -28,7 +28,7 @@ def _stage(deployment: Deployment) -> str:
 def _serves(serving: Serving) -> Effect:
     if not serving.release:
         return Effect(Tone.IDLE, "Nothing serves yet", ", so nothing is replaced.")
-    ready = "" if serving.desired is None else f", {serving.ready} of {serving.desired} ready"
+    ready = "" if not serving.desired else f", {serving.ready} of {serving.desired} ready"
     return Effect(
         Tone.GOOD, f"{serving.release} serves{ready}", ", until the new release takes over."
     )

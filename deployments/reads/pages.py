@@ -39,6 +39,10 @@ from deployments.reads.page_values import (
 from deployments.reads.serving import serving_of
 
 LISTED = 20
+NOBODY_LOOKS = (
+    "Nobody looks at it: a worker or the beat of Pilothouse does not run."
+    " What serves there goes on serving; nothing moves until they run again."
+)
 
 
 def deploy_control(role: Role) -> Control:
@@ -213,18 +217,30 @@ def _cluster_row(cluster: Cluster, now: datetime) -> ClusterRow:
         name=cluster.slug,
         version=cluster.version,
         answered_at=cluster.heartbeat_at,
-        sign=_agent_sign(cluster.heartbeat_at, now),
-        detail=cluster.unreachable_reason if cluster.unreachable_since else "",
+        sign=_agent_sign(cluster, now),
+        detail=_why_silent(cluster, now),
         environments=_by_project(cluster.environments.all()),
     )
 
 
-def _agent_sign(heartbeat: datetime | None, now: datetime) -> Sign:
-    if heartbeat is None:
+def _agent_sign(cluster: Cluster, now: datetime) -> Sign:
+    if cluster.unreachable_since is not None:
+        tone = Tone.BAD if _is_silent(cluster, now) else Tone.WAITING
+        return Sign("Does not answer", tone)
+    if cluster.heartbeat_at is None:
         return Sign("Has not answered yet", Tone.IDLE)
-    if now - heartbeat > AGENT_OFFLINE_AFTER:
-        return Sign("Offline", Tone.BAD)
-    return Sign("Answers", Tone.GOOD)
+    return Sign("Offline", Tone.BAD) if _is_silent(cluster, now) else Sign("Answers", Tone.GOOD)
+
+
+def _why_silent(cluster: Cluster, now: datetime) -> str:
+    """Return why the cluster is not watched just now, empty while it is."""
+    if cluster.unreachable_since is not None:
+        return cluster.unreachable_reason
+    return NOBODY_LOOKS if cluster.heartbeat_at and _is_silent(cluster, now) else ""
+
+
+def _is_silent(cluster: Cluster, now: datetime) -> bool:
+    return cluster.heartbeat_at is None or now - cluster.heartbeat_at > AGENT_OFFLINE_AFTER
 
 
 def _by_project(environments: Iterable[Environment]) -> tuple[str, ...]:

@@ -216,3 +216,40 @@ def test_an_administrator_sees_every_cluster_and_project(shop: Shop) -> None:
     row = pages.clusters_page(administrator, now=now()).clusters[0]
     assert row.environments == ("shop: staging",)
     assert row.sign == Sign("Answers", Tone.GOOD)
+
+
+def test_a_deployment_that_waits_replaces_the_one_that_takes_over_just_now(
+    shop: Shop, engineer
+) -> None:
+    slot = rows.make_slot(shop)
+    rows.make_deployment(slot, by=engineer, state=State.HEALTHY, since=timedelta(hours=1))
+    taking_over = rows.make_deployment(slot, by=engineer, state=State.DRAINING)
+    slot.serving_release = taking_over.release
+    slot.save()
+    waits = rows.make_deployment(slot, by=engineer, state=State.PENDING, blocker="waiting")
+
+    shown = pages.deployment_page(waits, role=Role.ENGINEER, now=now())
+
+    assert shown.attempt.replaces == "r-2"
+
+
+def test_a_cluster_that_cannot_be_reached_is_not_said_to_answer(shop: Shop, engineer) -> None:
+    shop.cluster.heartbeat_at = now() - timedelta(seconds=20)
+    shop.cluster.unreachable_since = now() - timedelta(seconds=15)
+    shop.cluster.unreachable_reason = "connection refused"
+    shop.cluster.save()
+
+    row = pages.clusters_page(engineer, now=now()).clusters[0]
+
+    assert row.sign == Sign("Does not answer", Tone.WAITING)
+    assert row.detail == "connection refused"
+
+
+def test_a_cluster_that_nobody_looks_at_says_so_and_what_still_works(shop: Shop, engineer) -> None:
+    shop.cluster.heartbeat_at = now() - timedelta(minutes=5)
+    shop.cluster.save()
+
+    row = pages.clusters_page(engineer, now=now()).clusters[0]
+
+    assert row.sign == Sign("Offline", Tone.BAD)
+    assert row.detail == pages.NOBODY_LOOKS

@@ -130,3 +130,9 @@ def test_a_cards_bar_has_as_many_parts_as_its_own_route_has_stages() -> None:
 
     assert len(rows) == 7
     assert [row.reached for row in rows] == [True] * 3 + [False] * 4
+
+
+def test_what_has_no_replicas_is_not_counted() -> None:
+    nightly = Serving("Ready", confirmed=True, ready=0, desired=0, release="r-1")
+
+    assert nightly.summary == "r-1 serves"
