@@ -22,7 +22,7 @@ _CAUSES = {
 _SHORT = Limits(
     registry_refused=timedelta(seconds=1),
     registry_unreachable=timedelta(seconds=8),
-    qualifying=timedelta(seconds=45),
+    qualifying=timedelta(seconds=10),
     unready=timedelta(seconds=4),
     switch_refused=timedelta(seconds=8),
     way_back=timedelta(seconds=20),

@@ -13,6 +13,7 @@ from datetime import timedelta
 import pytest
 
 from deployments.domain.causes import Cause
+from deployments.domain.deadlines import LIMITS
 from deployments.domain.errors import Invalid
 from deployments.domain.releases import Process, ReleaseCommand
 from deployments.domain.settings import Settings
@@ -77,7 +78,7 @@ class Case:
 BEFORE_READY = ("starting", "qualifying")
 TOO_LONG = ReleaseCommand(("run",), timeout_seconds=5)
 HOLDS = {"RUN_LINES": "1000", "LINE_DELAY_MS": "60000"}
-BEFORE_IT_RUNS = {
+NEVER_WELL = {
     "no-digest": Case(
         "image-pull",
         f"1 replica could not pull registry.example/sample{NOBODYS}: not found. {CHECK_IMAGE}",
@@ -93,6 +94,14 @@ BEFORE_IT_RUNS = {
         image=f"{SILENT_REGISTRY}/sample{NOBODYS}",
         not_before=HURRIED.causes[Cause.IMAGE_UNREACHABLE].not_before,
     ),
+    "never-ready": Case(
+        "readiness",
+        "0 of 1 replicas stayed ready within 5 minutes: / answered 503. " + CHECK_PATH,
+        ("qualifying",),
+        variables={"STATUS": "503"},
+        not_before=HURRIED.qualifying,
+        says="sample serve",
+    ),
     "release-image": Case(
         "image-pull",
         f"1 replica could not pull registry.example/sample{NOBODYS}: not found. {CHECK_IMAGE}",
@@ -101,6 +110,8 @@ BEFORE_IT_RUNS = {
         command=TOO_LONG,
         not_before=HURRIED.causes[Cause.IMAGE_REFUSED].not_before,
     ),
+}
+WELL_AT_FIRST = {
     "release-long": Case(
         "release-command",
         "The release command ran longer than its 5 s. Its last words: line 1. r-1 keeps serving."
@@ -111,8 +122,6 @@ BEFORE_IT_RUNS = {
         not_before=timedelta(seconds=5),
         says="line 1",
     ),
-}
-WHEN_IT_RUNS = {
     "crashes": Case(
         "startup",
         "The container web of 1 replica exits with code 3. Last words: no such table: orders."
@@ -136,16 +145,8 @@ WHEN_IT_RUNS = {
         process=replace(WEB, memory_request="16Mi", memory_limit="32Mi"),
         variables={"ALLOCATE_MB": "200"},
     ),
-    "never-ready": Case(
-        "readiness",
-        "0 of 1 replicas stayed ready within 5 minutes: / answered 503. " + CHECK_PATH,
-        ("qualifying",),
-        variables={"STATUS": "503"},
-        not_before=HURRIED.qualifying,
-        says="sample serve",
-    ),
 }
-GROUPS = {"before it runs": BEFORE_IT_RUNS, "when it runs": WHEN_IT_RUNS}
+GROUPS = {"never well": NEVER_WELL, "well at first": WELL_AT_FIRST}
 
 
 @pytest.fixture
@@ -176,6 +177,9 @@ def test_what_cannot_run_fails_in_its_words_and_the_version_before_answers_all_t
     group: str, hurried: Product
 ) -> None:
     cases, product = GROUPS[group], hurried
+    if group == "well at first":
+        # What crashes again and again needs its time, by then it must not count as not ready.
+        product = replace(product, limits=replace(HURRIED, qualifying=LIMITS.qualifying))
     slots = serving(product, cases)
     for name, case in cases.items():
         case.prepare(slots[name])
@@ -203,7 +207,7 @@ def test_a_release_command_is_deleted_at_once_and_the_next_deployment_waits_for_
 ) -> None:
     product = hurried
     slot = serving(product, ["web"])["web"]
-    slow = replace(BEFORE_IT_RUNS["release-long"], variables={**HOLDS, "STOP_DELAY": "3"})
+    slow = replace(WELL_AT_FIRST["release-long"], variables={**HOLDS, "STOP_DELAY": "3"})
     replace(slow, command=ReleaseCommand(("run",), timeout_seconds=600)).prepare(slot)
     first = product.reach(slot, "releasing", "sample:2")
     product.until(lambda: [p for p in product.pods(2) if p["status"]["phase"] == "Running"])
