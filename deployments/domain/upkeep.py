@@ -104,9 +104,10 @@ def _missing(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Comma
 def _traffic_has_left(number: int | None, wanted: Wanted, seen: Seen) -> bool:
     """Whether a release that goes back runs only until the other one is seen to serve: what of it
     is gone stays gone, or an ended deployment would start anew whenever the other one falls."""
-    leaving = wanted.going_back
-    left = leaving is not None and leaving.release.number == number
-    return left and traffic.points_right(wanted, seen)
+    leaving, service = wanted.going_back, traffic.stable(wanted, seen)
+    if leaving is None or leaving.release.number != number:
+        return False
+    return service is None or service.selects != number
 
 
 def _missing_of(release: Release, wanted: Wanted, seen: Seen) -> Iterator[Command]:

@@ -255,10 +255,6 @@ _CLUSTER: tuple[tuple[int, Maker], ...] = (
     (1, lambda _: NoRoom()),
     (1, lambda _: Taken()),
 )
-_WORKER: tuple[tuple[int, Maker], ...] = (
-    (6, lambda r: Die(r.choice(list(Point)), r.choice([0, 0, 0, 1, 2]))),
-    (12, lambda r: _hold(r)),
-)
 _ENDS: tuple[tuple[int, Maker], ...] = (
     (3, lambda r: Cancel(older=r.random() < 0.6)),
     (2, lambda _: Deploy()),
@@ -266,25 +262,7 @@ _ENDS: tuple[tuple[int, Maker], ...] = (
 )
 _HELD_AT = tuple(point for point in Point if point is not Point.NOTED)
 _SIMPLE = (*_PEOPLE, *_AGENT, *_CLUSTER)
-_ALL = (*_SIMPLE, *_WORKER)
-
-
-def sequence(seed: int) -> tuple[Event, ...]:
-    """Return the events that a seed stands for."""
-    random = Random(seed)
-    begin = (Deploy(), Looks(14)) if random.random() < 0.8 else ()
-    scenes = [_scene(random) for _ in range(random.randrange(6, 16))]
-    return (*begin, *(event for scene in scenes for event in scene))
-
-
-def _scene(random: Random) -> tuple[Event, ...]:
-    """Return one event, or a few that rarely meet by chance."""
-    which = random.random()
-    if which < 0.07:
-        return (Deploy(), _hold(random))
-    if which < 0.12:
-        return (Deploy(), Looks(random.randrange(4, 9)), Restart(_pick(random)), Looks(3))
-    return (_one_of(_ALL, random),)
+_HELD_AT = tuple(point for point in Point if point is not Point.NOTED)
 
 
 def _hold(random: Random) -> Hold:
@@ -297,6 +275,31 @@ def _hold(random: Random) -> Hold:
         lost=random.random() < 0.8,
         guarded=random.random() < 0.4,
     )
+
+
+_WORKER: tuple[tuple[int, Maker], ...] = (
+    (6, lambda r: Die(r.choice(list(Point)), r.choice([0, 0, 0, 1, 2]))),
+    (12, _hold),
+)
+_ALL = (*_SIMPLE, *_WORKER)
+
+
+def sequence(seed: int) -> tuple[Event, ...]:
+    """Return the events that a seed stands for."""
+    random = Random(seed)
+    begin = (Deploy(), Looks(14)) if random.random() < 0.8 else ()
+    scenes = [_scene(random) for _ in range(random.randrange(4, 12))]
+    return (*begin, *(event for scene in scenes for event in scene))
+
+
+def _scene(random: Random) -> tuple[Event, ...]:
+    """Return one event, or a few that rarely meet by chance."""
+    which = random.random()
+    if which < 0.07:
+        return (Deploy(), _hold(random))
+    if which < 0.12:
+        return (Deploy(), Looks(random.randrange(4, 9)), Restart(_pick(random)), Looks(3))
+    return (_one_of(_ALL, random),)
 
 
 def _one_of(makers: tuple[tuple[int, Maker], ...], random: Random) -> Event:

@@ -152,8 +152,9 @@ class Kube(World):
         raise Died
 
     def _check_version(self, command: c.Errand) -> None:
-        named = not isinstance(command, c.Create | c.Try | c.KeepOutput)
-        if named and command.ref.kind is not ObjectKind.SECRET:
+        if isinstance(command, c.Create | c.Try | c.KeepOutput):
+            return
+        if command.ref.kind is not ObjectKind.SECRET:
             self._read(command.ref)
 
     def _refuse(self, command: c.Errand) -> None:
@@ -200,7 +201,8 @@ class Kube(World):
         """Delete one of the objects."""
         if not self.objects:
             return
-        kind, name = chosen(sorted(self.objects), pick)
+        there: list[tuple[ObjectKind, str]] = sorted(self.objects)
+        kind, name = chosen(there, pick)
         self.remove(kind, name)
         self.notice()
 

@@ -1,10 +1,11 @@
-"""Play a sequence: events happen to a cluster, a driver's rows and its worker; the oracle watches."""
+"""Play a sequence: events happen to a cluster, to a driver's rows and its worker; an oracle
+watches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 from deployments.domain.deadlines import Limits
 from deployments.domain.errors import StaleState
@@ -30,7 +31,7 @@ SHORT = Limits(
 )
 
 # Long enough that a look, and what befalls a pod, may fall into them.
-TIMES = {"stabilization_seconds": 8, "drain_seconds": 12}
+TIMES: dict[str, Any] = {"stabilization_seconds": 8, "drain_seconds": 12}
 SHAPES: dict[Shape, tuple[Process, ...]] = {
     Shape.PLAIN: (http(**TIMES),),
     Shape.TWO: (http(replicas=2, **TIMES),),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from deployments.domain.errors import IllegalMove
+from tests.simulation import events as words
 from tests.simulation.events import Cancel, Deploy, Event, Hold, Looks, Point, sequence
 from tests.simulation.faults import FAULTS, skip_the_fence
 from tests.simulation.memory import Memory
@@ -50,8 +51,6 @@ def test_a_found_sequence_is_made_as_short_as_it_can_be(monkeypatch: pytest.Monk
 
 
 def test_a_sequence_is_the_same_for_the_same_seed_and_can_be_copied_from_its_words() -> None:
-    import tests.simulation.events as words
-
     events = sequence(7)
 
     assert sequence(7) == events
