@@ -39,6 +39,7 @@ LOOKING = (
 )
 RECORDING = (
     at_first(locks, "lock_slot"),
+    after(observe, "_serving"),  # between what it has asked and what it writes
     after(observe, "observe"),
     before(events, "record_event"),
 )

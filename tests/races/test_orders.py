@@ -38,7 +38,12 @@ POINTS = (
     before(events, "record_event"),
 )
 FEW = (at_first(locks, "lock_slot"), after(succession, "succeed"))
-SAVED = (at_first(locks, "lock_slot"), before(Deployment, "save"), before(events, "record_event"))
+SAVED = (
+    before(explain, "explain"),
+    at_first(locks, "lock_slot"),
+    before(Deployment, "save"),
+    before(events, "record_event"),
+)
 MOVES = list(pairwise(USUAL_ROUTE))
 BEFORE_THE_POINT = [m for m in MOVES if m[1] in USUAL_ROUTE[: USUAL_ROUTE.index(State.ACTIVATING)]]
 PAST_THE_POINT = [m for m in MOVES if m[0] in (State.ACTIVATING, State.DRAINING)]
