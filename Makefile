@@ -16,7 +16,7 @@ PRODUCTION = env DEBUG=0 HTTPS=1 STATIC_FROM_SOURCE=0 ALLOWED_HOSTS=pilothouse.e
   PILOTHOUSE_ENCRYPTION_KEYS=$(shell $(RUN) -c 'import base64, os; print(base64.urlsafe_b64encode(os.urandom(32)).decode())') \
   DATABASE_URL=postgresql://pilothouse@localhost/pilothouse REDIS_URL=redis://localhost/0
 
-.PHONY: up down test races mutants check fmt pins migrations
+.PHONY: up down test soak races mutants check fmt pins migrations
 
 up: $(VENV)/.runtime
 	@exec $(RUN) -m console.up up $(if $(PORT),--port $(PORT)) $(if $(CLUSTER),--cluster '$(CLUSTER)')
@@ -25,7 +25,16 @@ down:
 	@if [ -x $(RUN) ]; then exec $(RUN) -m console.up down; else echo "Pilothouse was never started here."; fi
 
 test: $(VENV)/.dev
-	$(RUN) -m pytest -n $(JOBS) --dist loadscope $(TESTS)
+	$(RUN) -m pytest -n $(JOBS) --dist loadscope -m "not outage" $(TESTS)
+	@$(if $(filter tests,$(TESTS)),$(OUTAGES))
+
+# What hits a whole cluster runs alone, after everything else.
+OUTAGES = $(RUN) -m pytest -m outage tests/cluster/outages
+
+# The walks on both clusters with every duration at full length.
+soak: $(VENV)/.dev
+	SOAK=1 $(RUN) -m pytest -n $(JOBS) --dist loadgroup -m "not outage" tests/cluster
+	SOAK=1 $(OUTAGES)
 
 # Every order of the races, or a thousand trials of each; `make test` has a hundred.
 races: $(VENV)/.dev

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 import threading
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 LOCALHOST = "127.0.0.1"
@@ -44,6 +46,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self, port: int, handler: type[Handler]) -> None:
         """Listen on `port` (0: a free one). Raises PortTaken with the port in its text."""
         self.stopping = threading.Event()
+        self._connections: set[socket.socket] = set()
         try:
             super().__init__((LOCALHOST, port), handler)
         except OSError as error:
@@ -63,6 +66,22 @@ class Server(ThreadingHTTPServer):
         if self._thread.is_alive():
             self.shutdown()
         self.server_close()
+        # As with a process that ends: who kept a connection must not be answered by a dead server.
+        for connection in self._connections.copy():
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def get_request(self) -> tuple[socket.socket, tuple[str, int]]:
+        """Accept a connection, and remember it until it is closed."""
+        connection, address = super().get_request()
+        self._connections.add(connection)
+        return connection, address
+
+    def shutdown_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
+        """Close a connection."""
+        if isinstance(request, socket.socket):
+            self._connections.discard(request)
+        super().shutdown_request(request)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Say nothing: a client that goes away in the middle is usual for watches."""
