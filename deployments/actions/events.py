@@ -21,11 +21,15 @@ def record_event(
     to_state: State | None = None,
     message: Message = NOTHING,
 ) -> None:
-    """Append one event. The caller holds the deployment's row lock."""
+    """Append one event. The caller holds the deployment's row lock.
+
+    A look reads the clock before it reads the rows: its `now` may lie before the last event.
+    """
+    last = DeploymentEvent.objects.filter(deployment=deployment).order_by("number").last()
     DeploymentEvent.objects.create(
         deployment=deployment,
-        number=DeploymentEvent.objects.filter(deployment=deployment).count() + 1,
-        at=now,
+        number=last.number + 1 if last is not None else 1,
+        at=max(now, last.at) if last is not None else now,
         kind=kind.value,
         from_state=from_state or "",
         to_state=to_state or "",

@@ -64,6 +64,8 @@ def move(
     deployment = lock_deployment(deployment_id)
     _check(deployment, expected, to)
     slot = lock_slot(deployment.slot_id)
+    # A look reads the clock before it reads the rows, so its `now` may be a little older than they.
+    now = max(now, deployment.state_since)
     deployment.state, deployment.state_since = to.value, now
     deployment.blocker, deployment.cause = blocker or "", cause or ""
     deployment.message = message

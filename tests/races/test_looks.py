@@ -194,6 +194,23 @@ def deploy_is_older(row: Deployment) -> bool:
     return not row.events.filter(to_state="qualifying").exists()
 
 
+def test_a_look_that_read_the_clock_before_a_deploy_never_writes_an_event_before_it(
+    cluster: SharedCluster,
+) -> None:
+    slot = make_slot(settings=Settings((http(),)).to_json())
+    began = cluster.now
+    clicked = began + timedelta(seconds=1)
+    row = deploy(
+        slot.pk, image=f"shop/web@{DIGEST}", reason="", by=make_user(), now=clicked
+    ).deployment
+
+    looking(slot, began)()
+
+    row.refresh_from_db()
+    assert (row.state, row.state_since) == ("admitted", clicked)
+    invariants.check(slot)
+
+
 @pytest.mark.parametrize("generation", [1, 2])
 def test_an_observation_that_arrives_late_changes_nothing(generation: int) -> None:
     slot = new_slot(make_place())
