@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from console.server_files import ServerFailed
 from console.up import lock, ports, screen, stack
 from console.up.supervisor import Interrupted, PartFailed, Supervisor, stop_leftovers
 
@@ -17,6 +18,14 @@ STOP_SECONDS = 60.0
 
 def main() -> int:
     arguments = _arguments()
+    try:
+        return _run(arguments)
+    except (ServerFailed, OSError) as failure:  # a full or a read-only disk, mostly
+        print(f"Pilothouse could not go on: {failure}")
+        return 1
+
+
+def _run(arguments: argparse.Namespace) -> int:
     var = arguments.var.resolve()
     for directory in (var, var / "log", var / "run"):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -84,7 +93,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m console.up", description=__doc__)
     parser.add_argument("verb", nargs="?", choices=["up", "down"], default="up")
     parser.add_argument("--var", type=Path, default=stack.ROOT / "var", help="where data stays")
-    parser.add_argument("--port", type=int, help="the first port to try for the pages")
+    parser.add_argument("--port", type=ports.number, help="the first port to try for the pages")
     parser.add_argument("--cluster", type=Path, help="a kubeconfig of your own cluster")
     return parser.parse_args()
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-import os
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
+from console.up.files import write_private
 from console.up.ports import HOST
 
 # An ambient KUBECONFIG may be somebody's production. The others would lead elsewhere than to
@@ -39,16 +39,6 @@ def own(
 
 def inherited(surroundings: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in surroundings.items() if name not in NEVER_INHERITED}
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only we may read, whole or not at all."""
-    half = path.with_name(path.name + ".new")
-    half.unlink(missing_ok=True)
-    descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
-    half.replace(path)
 
 
 def as_lines(variables: Mapping[str, str]) -> str:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import socket
+from argparse import ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
 
+from console.up.files import write_private
+
 HOST = "127.0.0.1"
 TRIES = 50
+HIGHEST = 65535
 WANTED = {"pages": 8000, "practice": 8410, "registry": 8411}
 
 
@@ -27,16 +31,25 @@ def choose(remembered: Path, *, pages: int | None, say: Callable[[str], None]) -
         if chosen[purpose] != port:
             say(f"Port {port} is in use; the {purpose} listen on {chosen[purpose]} instead.")
     keep = {name: port for name, port in chosen.items() if name != "pages"}
-    remembered.write_text(json.dumps(keep))
+    write_private(remembered, json.dumps(keep))
     return chosen
+
+
+def number(text: str) -> int:
+    """Return the port that a person wrote. Raises ArgumentTypeError with a sentence."""
+    port = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(HIGHEST)) else 0
+    if not 1 <= port <= HIGHEST:
+        raise ArgumentTypeError(f"a port is a number from 1 to {HIGHEST}; this is {text!r}")
+    return port
 
 
 def next_free(port: int, *, taken: set[int]) -> int:
     """Return the first port from this one on that nobody listens on."""
-    for candidate in range(port, port + TRIES):
+    for candidate in range(port, min(port + TRIES, HIGHEST + 1)):
         if candidate not in taken and is_free(candidate):
             return candidate
-    raise SystemExit(f"No port is free between {port} and {port + TRIES - 1}; choose with PORT=.")
+    last = min(port + TRIES - 1, HIGHEST)
+    raise SystemExit(f"No port is free between {port} and {last}; choose with PORT=.")
 
 
 def is_free(port: int) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from console import embedded
 from console.up import environment, parts, ports, screen
+from console.up.files import write_private
 from console.up.supervisor import Interrupted, PartFailed, Supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +49,7 @@ def plan(var: Path, *, chosen: dict[str, int], cluster: Path | None) -> Stack:
         registry=f"{ports.HOST}:{chosen['registry']}",
         surroundings=os.environ,
     )
-    environment.write_private(var / "up.env", environment.as_lines(own))
+    write_private(var / "up.env", environment.as_lines(own))
     everything = environment.inherited(os.environ) | own
     return Stack(var, chosen, postgres, valkey, everything, cluster)
 
@@ -90,7 +91,7 @@ def fill(stack: Stack, supervisor: Supervisor) -> dict[str, Any]:
         print(screen.tail(_log(stack, "seed_demo")))
     up: dict[str, Any] = json.loads(demo.read_text())
     up |= {"url": stack.url, "registry": stack.registry}
-    environment.write_private(stack.var / "up.json", json.dumps(up, indent=2) + "\n")
+    write_private(stack.var / "up.json", json.dumps(up, indent=2) + "\n")
     return up
 
 
@@ -113,7 +114,8 @@ def _run_to_its_end(stack: Stack, supervisor: Supervisor, verb: str, options: li
             stderr=output,
             start_new_session=True,
         )
-    supervisor.watch(until=lambda: process.poll() is not None)
+    with supervisor.errand(verb, process.pid):
+        supervisor.watch(until=lambda: process.poll() is not None)
     if supervisor.asked_to_stop.is_set():
         process.kill()
         process.wait()

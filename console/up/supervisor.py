@@ -10,13 +10,16 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
 import psutil
+
+from console.server_files import ServerFailed
+from console.up.files import write_private
 
 LOOK_EVERY = 0.05
 STOP_SECONDS = 10.0
@@ -73,6 +76,7 @@ class Supervisor:
     record: Path  # which processes are ours, for whoever comes after a hard stop
     asked_to_stop: Event = field(default_factory=Event)
     _runs: dict[str, _Run] = field(default_factory=dict)
+    _errands: dict[str, int] = field(default_factory=dict)
 
     def begin(self, part: Part) -> None:
         """Start a part without waiting for it."""
@@ -106,6 +110,17 @@ class Supervisor:
                 part.log,
             )
 
+    @contextmanager
+    def errand(self, name: str, pid: int) -> Iterator[None]:
+        """Remember a program that runs to its end, for the block: a hard stop leaves it too."""
+        self._errands[name] = pid
+        self._remember()
+        try:
+            yield
+        finally:
+            del self._errands[name]
+            self._remember()
+
     def watch(self, *, until: Callable[[], bool]) -> None:
         """Keep everything running until then, or until asked to stop."""
         while not self.asked_to_stop.is_set() and not until():
@@ -125,7 +140,7 @@ class Supervisor:
     def _plan_another_start(self, run: _Run) -> None:
         now = time.monotonic()
         run.falls = 1 if now - run.began > WELL_AFTER else run.falls + 1
-        pause = min(0.5 * 2 ** (run.falls - 1), LONGEST_PAUSE)
+        pause = _pause(run.falls)
         run.again_at = now + pause
         self.say(
             f"{run.part.name}: ended ({_ending(run.process.returncode)});"
@@ -135,8 +150,15 @@ class Supervisor:
     def _start_again(self, run: _Run) -> None:
         # Whatever the dead process had started would hold its port.
         _signal_group(run.process.pid, signal.SIGKILL)
-        run.part.prepare()
-        run.process, run.began, run.again_at = _spawn(run.part), time.monotonic(), None
+        try:
+            run.part.prepare()
+            run.process = _spawn(run.part)
+        except (ServerFailed, OSError) as failure:
+            run.falls += 1
+            run.again_at = time.monotonic() + _pause(run.falls)
+            self.say(f"{run.part.name}: could not be started again: {failure}")
+            return
+        run.began, run.again_at = time.monotonic(), None
         self._remember()
         self.say(f"{run.part.name}: started again")
 
@@ -159,9 +181,11 @@ class Supervisor:
 
     def _remember(self) -> None:
         """Write down what runs: a pid alone may belong to somebody else by the time it is read."""
-        known = [(run.part.name, run.process.pid) for run in self._runs.values()]
+        parts = [(run.part.name, run.process.pid) for run in self._runs.values()]
+        known = [*parts, *self._errands.items()]
         lines = [{"name": name, "pid": pid, "began": _start_of(pid)} for name, pid in known]
-        self.record.write_text(json.dumps(lines))
+        # Whole or not at all: half a record would stop every later start.
+        write_private(self.record, json.dumps(lines))
 
 
 def stop_leftovers(record: Path, *, say: Callable[[str], None]) -> None:
@@ -209,6 +233,11 @@ def _start_of(pid: int) -> float | None:
         return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
     except psutil.NoSuchProcess:
         return None
+
+
+def _pause(falls: int) -> float:
+    # Bounded before it is computed: a part may fall for days.
+    return min(0.5 * 2.0 ** (min(falls, 10) - 1), LONGEST_PAUSE)
 
 
 def _ending(code: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,3 +44,21 @@ def test_no_port_is_given_twice(tmp_path: Path) -> None:
     chosen = ports.choose(tmp_path / "ports.json", pages=wanted, say=lambda _: None)
 
     assert len(set(chosen.values())) == len(chosen)
+
+
+@pytest.mark.parametrize("text", ["1", "8000", "65535"])
+def test_a_port_is_a_number_that_there_is(text: str) -> None:
+    assert ports.number(text) == int(text)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "65536", "9" * 5000, "http", "", "80 ", "\u0661"])
+def test_what_is_no_port_is_refused_with_a_sentence(text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match="a port is a number from 1 to 65535"):
+        ports.number(text)
+
+
+def test_nothing_is_looked_for_behind_the_last_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ports, "is_free", lambda _port: False)
+
+    with pytest.raises(SystemExit, match="No port is free between 65500 and 65535"):
+        ports.next_free(65500, taken=set())

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -182,3 +183,40 @@ def test_a_pid_that_belongs_to_somebody_else_by_now_is_left_alone(
         assert other.poll() is None
         assert terminal.lines == []
         other.kill()
+
+
+def test_an_errand_is_stopped_too_when_the_supervisor_was_killed(
+    tmp_path: Path, supervisor: Supervisor, terminal: Terminal
+) -> None:
+    errand = subprocess.Popen([sys.executable, "-c", RUNS_ON], start_new_session=True)
+    with supervisor.errand("migrate", errand.pid):
+        stop_leftovers(tmp_path / "parts.json", say=terminal)
+
+    assert not psutil.pid_exists(errand.pid)
+    errand.wait(SECONDS)
+    assert "Stopping migrate, which an earlier start left behind" in terminal.text
+
+
+def test_an_errand_that_has_ended_is_forgotten(tmp_path: Path, supervisor: Supervisor) -> None:
+    with supervisor.errand("migrate", os.getpid()):
+        assert pids(tmp_path) == {"migrate": os.getpid()}
+
+    assert pids(tmp_path) == {}
+
+
+def test_a_part_that_cannot_be_started_again_is_named_and_tried_once_more(
+    tmp_path: Path, supervisor: Supervisor, terminal: Terminal
+) -> None:
+    prepared: list[str] = []
+
+    def prepare() -> None:
+        prepared.append("again")
+        if len(prepared) == 2:
+            raise OSError(28, "No space left on device")
+
+    falling = replace(part(tmp_path, "pass"), prepare=prepare)
+    supervisor.begin(falling)
+
+    supervisor.watch(until=within(SECONDS, lambda: len(prepared) > 2))
+
+    assert "worker: could not be started again: [Errno 28] No space left on device" in terminal.text
