@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import signal
@@ -12,7 +13,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from http.client import OK, HTTPConnection
 from pathlib import Path
 
 import psutil
@@ -23,6 +26,7 @@ from console.up.ports import HOST, next_free
 
 START_SECONDS = 240.0  # the demonstration project is deployed through the product meanwhile
 SECONDS = 60.0
+LEASE_SECONDS = 40.0
 ROLES = {"viewer", "engineer", "oncall", "owner", "administrator"}
 
 
@@ -98,6 +102,17 @@ def address(up: Up) -> int:
     return int(written["url"].rstrip("/").rsplit(":", 1)[1])
 
 
+def heartbeat_age(up: Up) -> float:
+    """Return how long ago the practice cluster was last looked at."""
+    token = json.loads((up.var / "up.json").read_text())["users"]["viewer"]["token"]
+    with closing(HTTPConnection(HOST, address(up), timeout=SECONDS)) as connection:
+        connection.request("GET", "/api/v1/clusters", headers={"Authorization": f"Bearer {token}"})
+        answer = connection.getresponse()
+        body = json.loads(answer.read())
+    # The database may still be starting after a test that killed it.
+    return float(body["items"][0]["heartbeat_age_seconds"]) if answer.status == OK else math.inf
+
+
 def test_a_busy_port_is_named_and_the_next_one_serves_the_pages(up: Up) -> None:
     port = address(up)
 
@@ -142,6 +157,18 @@ def test_a_part_that_is_killed_is_started_again(up: Up, name: str) -> None:
 
     eventually(lambda: answers(address(up), "/accounts/login/"))
     assert up.pid_of(name) != killed
+
+
+def test_a_worker_that_was_killed_looks_at_the_clusters_again(up: Up) -> None:
+    said = up.said.count("worker: started again")
+    os.kill(up.pid_of("worker"), signal.SIGKILL)
+    eventually(lambda: up.said.count("worker: started again") > said)
+    restarted = time.monotonic()
+
+    # The one that was killed may have held the lease, which runs out first.
+    eventually(
+        lambda: heartbeat_age(up) < time.monotonic() - restarted, seconds=SECONDS + LEASE_SECONDS
+    )
 
 
 @pytest.mark.last
