@@ -13,7 +13,7 @@ class ClosedAccountAdapter(DefaultAccountAdapter):
     """Nobody signs up by themselves: whoever runs the console makes the accounts."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
-        "username_password_mismatch": "The user name or the password is not right.",
+        "username_password_mismatch": "The username or the password is not right.",
         "too_many_login_attempts": "Too many sign-ins have failed. Try again in five minutes.",
         "enter_current_password": "This is not your password now.",
     }

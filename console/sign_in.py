@@ -10,11 +10,11 @@ from django.forms import Form
 
 
 class SignIn(LoginForm):
-    """A user name and a password, for as long as the session lasts."""
+    """A username and a password, for as long as the session lasts."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
-        _call(self, {"login": "User name", "password": "Password"})
+        _call(self, {"login": "Username", "password": "Password"})
         self.fields["password"].help_text = ""
 
 
@@ -26,7 +26,7 @@ class ChangePassword(ChangePasswordForm):
         labels = ("Password now", "New password", "New password again")
         _call(self, dict(zip(("oldpassword", "password1", "password2"), labels, strict=True)))
         self.fields["oldpassword"].help_text = ""
-        self.fields["password1"].help_text = "At least 8 characters, and not like your user name."
+        self.fields["password1"].help_text = "At least 8 characters, and not like your username."
 
 
 def _call(form: Form, labels: dict[str, str]) -> None:

@@ -25,7 +25,7 @@ def test_a_wrong_password_is_refused_without_saying_which_of_the_two_is_wrong(
 ) -> None:
     answer = client.post("/accounts/login/", {"login": "nobody", "password": "x"})
 
-    assert "The user name or the password is not right." in answer.content.decode()
+    assert "The username or the password is not right." in answer.content.decode()
 
 
 def test_who_has_signed_in_is_told_nothing_but_the_page(client: Client) -> None:
