@@ -11,7 +11,15 @@ from enum import Enum
 
 from deployments.domain import names, outputs, readiness, traffic
 from deployments.domain.commands import Command, Create, Delete, Errand, Resume, Scale, Suspend, Try
-from deployments.domain.observations import CronJobSeen, JobSeen, ObjectKind, Ref, Seen, Workload
+from deployments.domain.observations import (
+    CronJobSeen,
+    JobSeen,
+    ObjectKind,
+    Pod,
+    Ref,
+    Seen,
+    Workload,
+)
 from deployments.domain.releases import ProcessKind
 from deployments.domain.stage_clock import drained
 from deployments.domain.states import State
@@ -85,6 +93,7 @@ def commands(wanted: Wanted, seen: Seen) -> tuple[Errand, ...]:
     runs = running(wanted, seen)
     found = (
         *_missing(wanted, seen, runs),
+        *_missed_secrets(wanted, seen, runs),
         *_workloads(wanted, seen, runs),
         *_cron_jobs(wanted, seen),
         *_tried(wanted),
@@ -108,6 +117,20 @@ def _traffic_has_left(number: int | None, wanted: Wanted, seen: Seen) -> bool:
     if leaving is None or leaving.release.number != number:
         return False
     return service is None or service.selects != number
+
+
+def _missed_secrets(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Command]:
+    """Make a Secret again that somebody deleted. Secrets are never listed, so the sign of it is a
+    pod that kubelet cannot start for want of it."""
+    for release in wanted.releases:
+        name = names.release_service_name(wanted.service, release.number)
+        if release.number in runs and _is_missed(name, seen.pods_of_release(release.number)):
+            yield secret_of(release, wanted)
+
+
+def _is_missed(secret: str, pods: tuple[Pod, ...]) -> bool:
+    waiting = [container for pod in pods for container in pod.containers if container.waiting]
+    return any(f'secret "{secret}" not found' in container.message for container in waiting)
 
 
 def _missing_of(release: Release, wanted: Wanted, seen: Seen) -> Iterator[Command]:
@@ -149,8 +172,8 @@ def _brought_to_life(workload: Workload, wanted: Wanted) -> Iterator[Command]:
 def secret_of(release: Release, wanted: Wanted) -> Create:
     """Return the write that makes the Secret of a release's variables.
 
-    It is asked for just before something that reads it is brought to life, and only then: so there
-    is no Secret without an object that a look lists, with which it goes again.
+    It is asked for just before something that reads it is brought to life, or when a pod misses it,
+    and only then: so there is no Secret without an object that a look lists, with which it goes.
     """
     name = names.release_service_name(wanted.service, release.number)
     return Create(ObjectKind.SECRET, name, release.number)

@@ -16,6 +16,7 @@ from deployments.domain.commands import (
     WriteFence,
 )
 from deployments.domain.observations import (
+    Container,
     CronJobSeen,
     JobSeen,
     Meta,
@@ -83,6 +84,27 @@ def test_a_missing_object_of_the_active_release_is_made_again(kind: ObjectKind, 
 
     assert (kind, name) in play.world.objects
     assert play.world.serves() == {1}
+
+
+@pytest.mark.parametrize(
+    ("said", "made"),
+    [
+        pytest.param('secret "web-r1" not found', True, id="the release's own is gone"),
+        pytest.param('secret "other" not found', False, id="somebody else's is"),
+        pytest.param("couldn't find key K in Secret ns/web-r1", False, id="a key is"),
+    ],
+)
+def test_a_secret_is_made_again_when_a_pod_cannot_start_for_want_of_it(
+    said: str, made: bool
+) -> None:
+    play = healthy(http())
+    seen = play.seen()
+    waiting = Container("web", waiting="CreateContainerConfigError", message=said)
+    pods = tuple(replace(pod, containers=(waiting,)) for pod in seen.pods)
+
+    commands = reconcile.decide(play.wanted, replace(seen, pods=pods)).commands
+
+    assert (Create(ObjectKind.SECRET, "web-r1", 1) in commands) is made
 
 
 def test_what_somebody_scaled_by_hand_stays_and_is_named() -> None:
