@@ -75,12 +75,12 @@ def test_a_release_that_turns_unready_goes_back_without_a_gap(
     dies: bool, hurried: Product, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     walks = [
-        walk(hurried, "drains", {}),
+        walk(hurried, "drains", {}, drain_seconds=120),
         # Its pods take so long to stop that the next version falls while they do.
         walk(hurried, "stops", {"STOP_DELAY": "40"}, stop_seconds=60),
     ]
     serve(walks)
-    walks[0].change({"UNREADY_AFTER": FALLS_AFTER}, drain_seconds=120)
+    walks[0].change({"UNREADY_AFTER": FALLS_AFTER})
     walks[1].change({"UNREADY_AFTER": FALLS_AFTER})
 
     with (
@@ -166,9 +166,11 @@ def _is_ready(pod: Json) -> bool:
 def test_a_cancel_moves_traffic_back_first_and_before_the_point_touches_nothing_that_serves(
     hurried: Product,
 ) -> None:
-    past, before = walks = [walk(hurried, "past", {}), walk(hurried, "before", {})]
+    past, before = walks = [
+        walk(hurried, "past", {}, drain_seconds=600),
+        walk(hurried, "before", {}),
+    ]
     serve(walks)
-    past.change({}, drain_seconds=600)
     before.change({}, stabilization_seconds=240)
     untouched = _what_serves(before)
 

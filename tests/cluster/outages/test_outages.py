@@ -15,7 +15,7 @@ from deployments.domain.deadlines import LIMITS, LONGEST_GAP
 from deployments.models import Cluster, Deployment, Slot
 from tests.cluster.hurry import SOAK
 from tests.cluster.outages.parts import Parts, cordoned
-from tests.cluster.product import Json, Product, state_of
+from tests.cluster.product import WEB, Json, Product, state_of
 from tests.cluster.watched import Walk
 
 AWAY_SECONDS = 60 if SOAK else 10
@@ -39,9 +39,9 @@ def row(deployment: Deployment) -> Deployment:
     return Deployment.objects.get(pk=deployment.pk)
 
 
-def serving(product: Product, **process: object) -> Slot:
+def serving(product: Product, *, drains: int = 2, **process: object) -> Slot:
     """Return a service whose first version serves, with what the next is to be like."""
-    slot = product.slot()
+    slot = product.slot(replace(WEB, drain_seconds=drains))
     assert product.walk(slot).state == "healthy"
     walk_of = Walk(product, slot)
     walk_of.change({}, **process)
@@ -52,7 +52,7 @@ def serving(product: Product, **process: object) -> Slot:
 def test_an_api_server_that_is_away_fails_nothing(
     stage: str, product: Product, parts: Parts
 ) -> None:
-    slot = serving(product, stabilization_seconds=4, drain_seconds=6)
+    slot = serving(product, drains=6, stabilization_seconds=4)
     second = product.reach(slot, stage, "sample:2")
 
     with parts.without("apiserver"):
@@ -110,14 +110,14 @@ def test_pods_that_are_lost_with_a_node_after_the_switch_are_no_reason_to_go_bac
     product: Product, parts: Parts
 ) -> None:
     with cordoned(product.on, "node-2"):
-        slot = serving(product, replicas=2, drain_seconds=SILENT_SECONDS)
+        slot = serving(product, drains=60, replicas=2)
     second = product.reach(slot, "draining", "sample:2")
     assert {pod["spec"]["nodeName"] for pod in product.pods(2)} == {"node-1", "node-2"}
 
     with parts.without("kubelet-2"):
         look_for(product, SILENT_SECONDS, lambda: len(ready(product, 2)) == 1)
         lost = len(ready(product, 2))
-        look_for(product, 40, lambda: state_of(second) == "healthy")
+        look_for(product, 60, lambda: state_of(second) == "healthy")
         during = row(second)
 
     assert lost == 1
