@@ -227,7 +227,7 @@ class Kube(World):
     def fall_ill(self, pick: float, seconds: int, *, one: bool) -> None:
         """Let a release's pods, or one pod, be unready for a while."""
         keys: list[str | int] = [*sorted(p.uid for p in self.pods.values() if not p.job)]
-        there = keys if one else [*self.numbers()]
+        there: list[str | int] = keys if one else [*self.numbers()]
         if there:
             self.ill[chosen(there, pick)] = self.now + timedelta(seconds=seconds)
 
