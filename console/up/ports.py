@@ -29,7 +29,7 @@ def choose(remembered: Path, *, pages: int | None, say: Callable[[str], None]) -
     for purpose, port in wanted.items():
         chosen[purpose] = next_free(port, taken=set(chosen.values()))
         if chosen[purpose] != port:
-            say(f"Port {port} is in use; the {purpose} listen on {chosen[purpose]} instead.")
+            say(f"Port {port} is in use; {purpose}: port {chosen[purpose]} instead.")
     keep = {name: port for name, port in chosen.items() if name != "pages"}
     write_private(remembered, json.dumps(keep))
     return chosen

@@ -15,6 +15,7 @@ LONGEST_REFERENCE = 255
 LONGEST_COMPLETED = 400
 FALLBACK_REGISTRY = "docker.io"
 FALLBACK_TAG = "latest"
+PORTS = range(1, 65536)
 
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?")
 _COMPONENT = re.compile(r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*")
@@ -130,11 +131,16 @@ def _split_registry(name: str, default_registry: str) -> ImageReference:
 
 
 def _check_repository(text: str, reference: ImageReference) -> None:
-    if reference.registry and not _HOST.fullmatch(reference.registry):
+    if reference.registry and not _is_registry(reference.registry):
         raise _wrong(text, f"{reference.registry!r} is no registry")
     parts = reference.repository.split("/")
     if not all(_COMPONENT.fullmatch(part) for part in parts):
         raise _wrong(text, "a repository consists of a-z, 0-9, and single ., _ or - between them")
+
+
+def _is_registry(host: str) -> bool:
+    port = host.partition(":")[2]
+    return _HOST.fullmatch(host) is not None and int(port or "1") in PORTS
 
 
 def _wrong(text: str, why: str) -> Invalid:

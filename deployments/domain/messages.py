@@ -81,6 +81,11 @@ def registry_unreachable(image: str, answer: str, leaves: str) -> Message:
     )
 
 
+def asking_the_registry_again(image: str, answer: str) -> Message:
+    """Return why a deployment is still pending: its tag could not be looked up yet."""
+    return Message(f"The registry of {image} is asked again; the last answer was: {answer}.")
+
+
 def image_not_pulled(image: str, answer: str, replicas: str, leaves: str) -> Message:
     """Return the failure of a pull; `answer` is the registry's or the runtime's own last clause."""
     return Message(

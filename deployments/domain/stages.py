@@ -76,6 +76,10 @@ def pending(look: Look) -> Change | None:
         return Explain(look.attempt.id, State.PENDING, Blocker.WAITING, held)
     if look.attempt.release.image:
         return look.go_on()
+    answer = tags.newest_answer(look.clocks)
+    if answer is not None:
+        said = messages.asking_the_registry_again(look.attempt.release.asked_for, answer)
+        return Explain(look.attempt.id, State.PENDING, None, said)
     # Nothing holds it any more; that the tag is still being looked up is no reason to say so.
     return Explain(look.attempt.id, State.PENDING, None) if look.attempt.waits else None
 

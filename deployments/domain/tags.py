@@ -65,3 +65,9 @@ def unreachable_for_good(running: Iterable[Clock], limits: Limits) -> str | None
     if clock is None or clock.lasted < limits.registry_unreachable:
         return None
     return clock.detail
+
+
+def newest_answer(running: Iterable[Clock]) -> str | None:
+    """Return what the registry said last, None while it has not kept the tag back."""
+    asked = [clock for clock in running if clock.cause in {REFUSED, UNREACHABLE}]
+    return max(asked, key=lambda clock: clock.last_seen).detail if asked else None

@@ -116,7 +116,7 @@ def heartbeat_age(up: Up) -> float:
 def test_a_busy_port_is_named_and_the_next_one_serves_the_pages(up: Up) -> None:
     port = address(up)
 
-    assert f"Port {up.port} is in use; the pages listen on {port} instead." in up.said
+    assert f"Port {up.port} is in use; pages: port {port} instead." in up.said
     assert answers(port, "/accounts/login/")
 
 

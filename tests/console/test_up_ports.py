@@ -26,7 +26,7 @@ def test_a_busy_port_is_named_and_the_next_free_one_taken(busy: int, tmp_path: P
     chosen = ports.choose(tmp_path / "ports.json", pages=busy, say=said.append)
 
     assert chosen["pages"] > busy
-    assert f"Port {busy} is in use; the pages listen on {chosen['pages']} instead." in said
+    assert f"Port {busy} is in use; pages: port {chosen['pages']} instead." in said
 
 
 def test_the_ports_of_the_practice_cluster_stay_those_that_are_stored(tmp_path: Path) -> None:

@@ -72,6 +72,8 @@ def test_what_runs_names_the_digest_and_no_tag() -> None:
         ("web/:1", "a repository consists of"),
         ("-.example/web:1", "is no registry"),
         ("host:99x/web:1", "is no registry"),
+        ("host:0/web:1", "is no registry"),
+        ("host:65536/web:1", "is no registry"),
         ("wéb:1", "a repository consists of"),
         ("web__", "a repository consists of"),
     ],

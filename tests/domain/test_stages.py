@@ -60,6 +60,17 @@ def test_what_it_waited_for_is_cleared_while_the_tag_is_still_being_looked_up() 
     assert change_of(unresolved(waits=True)) == Explain(1, State.PENDING, None)
 
 
+def test_a_registry_that_keeps_the_tag_back_is_quoted_while_it_is_asked_again() -> None:
+    silence = Resolution(unreachable="connection refused")
+
+    found = change_of(unresolved(clocks=tags.after_asking((), silence, NOON)))
+
+    said = (
+        "The registry of r.example/web:9 is asked again; the last answer was: connection refused."
+    )
+    assert found == Explain(1, State.PENDING, None, Message(said))
+
+
 def test_the_second_no_of_the_registry_fails_it() -> None:
     no = Resolution(refused="manifest unknown")
     running = tags.after_asking(tags.after_asking((), no, NOON), no, after(15))
