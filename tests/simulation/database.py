@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import pytest
 from django.db.models import Max
 
@@ -12,7 +10,6 @@ from deployments.actions.locks import lock_slot
 from deployments.actions.start import deploy, let_run
 from deployments.actions.stop import cancel
 from deployments.agent import clients, loop, registry
-from deployments.domain import reconcile
 from deployments.domain.images import ImageReference
 from deployments.domain.releases import Config
 from deployments.domain.settings import Settings
@@ -31,7 +28,7 @@ _MOVING = [state.value for state in State if state not in FINAL]
 
 
 class WithNames(FakeCluster):
-    """A cluster whose API server may be away, and in which names may be taken, as its world says."""
+    """A cluster that is away, and whose names are taken, when its world says so."""
 
     def _answer(self) -> None:
         for world in self.worlds.values():
@@ -56,7 +53,6 @@ class Database:
     def _put_into_the_product(self, patch: pytest.MonkeyPatch) -> None:
         patch.setattr(clients, "of_cluster", lambda _: as_cluster(self.cluster))
         patch.setattr(registry, "resolve", self._resolve)
-        patch.setattr(reconcile, "decide", functools.partial(reconcile.decide, limits=SHORT))
         stands, note, write = loop.Guard.stands, record.remember_jobs, record.record
         give_back = leases.give_lease_back
 
@@ -64,6 +60,8 @@ class Database:
             return not self.guarded or stands(guard)
 
         def noted(uids: object) -> None:
+            # Here nothing asks any more: what is written now has to protect itself.
+            self.kube.pass_point(Point.RECORD)
             if self.guarded:
                 note(uids)  # type: ignore[arg-type]
                 self.kube.pass_point(Point.NOTED)
@@ -127,7 +125,7 @@ class Database:
         cluster = self.slot.environment.cluster_id
         assert cluster is not None
         self.cluster.now = self.kube.now
-        loop.look(cluster, now=self.kube.now)
+        loop.look(cluster, now=self.kube.now, limits=SHORT)
 
     def lose_lease(self) -> None:
         """Let the lease be over."""

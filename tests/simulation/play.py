@@ -195,10 +195,13 @@ class Play:
         self._interrupt(Interrupt(event.point, event.nth, meanwhile))
 
     def _interrupt(self, interrupt: Interrupt) -> None:
+        idle = 0
         for _ in range(LOOKS_TO_A_POINT):
+            written = len(self.kube.log)
             self._look(interrupt)
             self.kube.wait(PERIOD)
-            if interrupt.done:
+            idle = idle + 1 if self._is_still(written) else 0
+            if interrupt.done or idle == STILL_LOOKS:
                 return
 
 

@@ -118,6 +118,7 @@ class Rows:
     active: ReleaseRow | None = None
     lease_until: datetime | None = None
     lease: int = 0
+    observed_at: datetime | None = None
 
     # --- what a person does ---
 
@@ -161,9 +162,11 @@ class Rows:
             self.lease_until = None
 
     def record(self, step: Step, *, generation: int, now: datetime) -> None:
-        """Write down a look, unless the slot has gone ahead meanwhile."""
-        if self.generation != generation:
+        """Write down a look, unless the slot has gone ahead or a later look was written down."""
+        late = self.observed_at is not None and self.observed_at > now
+        if self.generation != generation or late:
             return
+        self.observed_at = now
         self.settled = step.settled
         for ticking in step.ticking:
             self.row(ticking.deployment).clocks = ticking.clocks

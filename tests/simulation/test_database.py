@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 FIRST_SEED = 100_000
 SEEDS = 60
 IN_A_TEST = 10
-MOST_EVENTS = 9
+MOST_EVENTS = 7
 
 
 @pytest.mark.parametrize("first", range(FIRST_SEED, FIRST_SEED + SEEDS, IN_A_TEST))
