@@ -96,8 +96,10 @@ NEVER_WELL = {
     ),
     "never-ready": Case(
         "readiness",
-        "0 of 1 replicas stayed ready within 5 minutes: / answered 503. " + CHECK_PATH,
+        "0 of 1 replicas stayed ready within 5 minutes: no replica is ready behind its Service. "
+        + CHECK_PATH,
         ("qualifying",),
+        process=replace(WEB, readiness_path="/"),
         variables={"STATUS": "503"},
         not_before=HURRIED.qualifying,
         says="sample serve",
@@ -133,14 +135,14 @@ WELL_AT_FIRST = {
     ),
     "ends": Case(
         "startup",
-        f"The container web of 1 replica exits with code 0. Last words: line 3. {OPEN_OUTPUT}",
+        f"The container web of 1 replica exits with code 0. {OPEN_OUTPUT}",
         BEFORE_READY,
         process=replace(WEB, command=("run",)),
         says="line 3",
     ),
     "too-large": Case(
         "startup",
-        f"The container web of 1 replica ran out of memory. {OPEN_OUTPUT}",
+        f"The container web of 1 replica ran out of memory. Last words: sample serve 2 begins. {OPEN_OUTPUT}",
         BEFORE_READY,
         process=replace(WEB, memory_request="16Mi", memory_limit="32Mi"),
         variables={"ALLOCATE_MB": "200"},
