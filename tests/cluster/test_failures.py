@@ -142,7 +142,8 @@ WELL_AT_FIRST = {
     ),
     "too-large": Case(
         "startup",
-        f"The container web of 1 replica ran out of memory. Last words: sample serve 2 begins. {OPEN_OUTPUT}",
+        "The container web of 1 replica ran out of memory. Last words: sample serve 2 begins."
+        f" {OPEN_OUTPUT}",
         BEFORE_READY,
         process=replace(WEB, memory_request="16Mi", memory_limit="32Mi"),
         variables={"ALLOCATE_MB": "200"},
