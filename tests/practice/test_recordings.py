@@ -15,7 +15,6 @@ from tests.recordings.client import Address, Obj
 from tests.recordings.record import FOLDER, as_text, name_of, walked
 from tests.recordings.walks import WALKS, Walk
 
-
 # A walk is filmed by asking again and again. On a busy machine two questions can lie so far apart
 # that a moment between them is missed, as on the real cluster: then it is filmed anew.
 MOST_FILMS = 3
