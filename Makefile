@@ -71,7 +71,7 @@ define install
 @command -v $(PYTHON) >/dev/null || { echo "Pilothouse needs Python 3.11; PYTHON=/path/to/python3.11 names it."; exit 1; }
 @[ -x $(RUN) ] || { echo "Making $(VENV) with $(PYTHON)"; $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }; }
 @echo "Installing what $< pins (the first time this takes a minute)"
-@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
+@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $< || { rm -rf $(VENV); echo "Not everything could be installed; $(VENV) was removed, so try again."; exit 1; }
 @touch $@
 endef
 
