@@ -38,7 +38,22 @@ class Disposition(Enum):
 
 def running(wanted: Wanted, seen: Seen) -> frozenset[int]:
     """Return the numbers of the releases that are to run now."""
+    return _for_its_own_sake(wanted, seen) | _selected_yet(wanted, seen)
+
+
+def _for_its_own_sake(wanted: Wanted, seen: Seen) -> frozenset[int]:
     return frozenset(release.number for release in _running(wanted, seen))
+
+
+def _selected_yet(wanted: Wanted, seen: Seen) -> frozenset[int]:
+    """Return the release that the stable Service still selects where it is to select another one.
+
+    Given up, a way back may leave traffic on the previous release: stopped before traffic has
+    moved, it would leave nobody behind the Service.
+    """
+    service = traffic.stable(wanted, seen)
+    selects = service.selects if service is not None else None
+    return frozenset() if selects is None else frozenset({selects})
 
 
 def _running(wanted: Wanted, seen: Seen) -> Iterator[Release]:
@@ -106,17 +121,17 @@ def commands(wanted: Wanted, seen: Seen) -> tuple[Errand, ...]:
 
 def _missing(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Command]:
     for release in wanted.releases:
-        if release.number in runs and not _traffic_has_left(release.number, wanted, seen):
+        if release.number in runs and not _is_only_kept(release.number, wanted, seen):
             yield from _missing_of(release, wanted, seen)
 
 
-def _traffic_has_left(number: int | None, wanted: Wanted, seen: Seen) -> bool:
-    """Whether a release that goes back runs only until the other one is seen to serve: what of it
-    is gone stays gone, or an ended deployment would start anew whenever the other one falls."""
+def _is_only_kept(number: int | None, wanted: Wanted, seen: Seen) -> bool:
+    """Whether a release runs only until traffic is seen elsewhere: what of it is gone stays gone,
+    or an ended deployment would start anew whenever the other release falls."""
     leaving, service = wanted.going_back, traffic.stable(wanted, seen)
-    if leaving is None or leaving.release.number != number:
-        return False
-    return service is None or service.selects != number
+    if leaving is not None and leaving.release.number == number:
+        return service is None or service.selects != number
+    return number not in _for_its_own_sake(wanted, seen)
 
 
 def _missed_secrets(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Command]:
@@ -152,7 +167,7 @@ def _workloads(wanted: Wanted, seen: Seen, runs: frozenset[int]) -> Iterator[Com
             continue
         fate = disposition(workload.meta.release, wanted, runs)
         if fate is Disposition.RUN:
-            if not _traffic_has_left(workload.meta.release, wanted, seen):
+            if not _is_only_kept(workload.meta.release, wanted, seen):
                 yield from _brought_to_life(workload, wanted)
         elif fate is Disposition.GO or workload.replicas:
             # Pods stop only once the fence has been read back: else a look that was held up

@@ -299,6 +299,8 @@ def _scene(random: Random) -> tuple[Event, ...]:
         return (Deploy(), _hold(random))
     if which < 0.12:
         return (Deploy(), Looks(random.randrange(4, 9)), Restart(_pick(random)), Looks(3))
+    if which < 0.15:
+        return (Deploy(Image.FALLS), Looks(random.randrange(16, 26)), Ill(0.0, 90), Looks(3))
     return (_one_of(_ALL, random),)
 
 

@@ -90,7 +90,7 @@ class Kube(World):
         self.refuses_until = now
         self.refuses: tuple[int, bool] = (409, False)
         self.taken: tuple[str, ...] = ()
-        self.edited = False
+        self.edited = self.hands_on = False
         self.stopped_by_agent: set[int] = set()
         self.by_hand: set[str] = set()
         self.interrupt: Interrupt | None = None
@@ -204,6 +204,7 @@ class Kube(World):
         there: list[tuple[ObjectKind, str]] = sorted(self.objects)
         kind, name = chosen(there, pick)
         self.remove(kind, name)
+        self.hands_on = True
         self.notice()
 
     def edit_service(self, pick: float) -> None:

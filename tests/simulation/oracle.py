@@ -203,10 +203,22 @@ class Oracle:
             self._walked(fact, known.path if known is not None else ())
             if known is not None and not known.verdict and fact.verdict:
                 self._least(fact, min(self.limits.unready, self.limits.switch_refused), T, D)
+            if known is not None and not known.given_up and fact.given_up:
+                self._gives_up(fact)
         self._lanes(view)
         if view.active != self.active:
             raise Violation(f"I7: r-{view.active} is active instead of r-{self.active}")
         self._held(view)
+
+    def _gives_up(self, fact: Fact) -> None:
+        """What a way back is given up for has to be there still, or nothing would serve."""
+        there = any(
+            kind is ObjectKind.DEPLOYMENT and _number(OF_RELEASE, name) == fact.release
+            for kind, name in self.kube.objects
+        )
+        gone = self.view.configs[fact.release].primary is not None and not there
+        if gone and not self.kube.hands_on and not self.kube.late:
+            raise Violation(f"§2: the way back from r-{fact.release} is given up after its end")
 
     def _walked(self, fact: Fact, known: tuple[State, ...]) -> None:
         if fact.path[: len(known)] != known or fact.path[0] is not P:
@@ -280,17 +292,19 @@ class Oracle:
         if not still and self._can_serve(serving):
             raise Violation("it never settles")
         running = {p.release for p in self.kube.pods.values() if not p.job or not p.finished}
-        if running - {serving}:
+        # Where what is to serve cannot, traffic and pods stay where they are.
+        stays = set() if self._can_serve(serving) else {self._selected()}
+        if running - {serving} - stays:
             raise Violation(f"I14: pods of {running} are left; r-{serving} is to serve")
         self._traffic_is_right(serving)
 
     def _traffic_is_right(self, serving: int | None) -> None:
         expected = serving if self.view.has_port(serving) else None
-        if not self._can_serve(serving) and self._selected() is None:
+        if not self._can_serve(serving):
             return  # it waits for somebody to be ready
         if self._selected() != expected:
             raise Violation(f"the Service selects {self._selected()} instead of {expected}")
-        if serving is None or not self._can_serve(serving):
+        if serving is None:
             return
         primary = self.view.configs[serving].primary
         if primary is not None and not self.kube.ready_now(serving):
