@@ -191,7 +191,9 @@ def draining(look: Look) -> Change | None:
     if not drained(attempt, seen) or readiness.why_unready(attempt, seen) is not None:
         return None
     previous = attempt.previous
-    gone = previous is None or readiness.all_stopped(previous.number, seen)
+    # A second rollback to a release may wait behind the first: then it follows itself.
+    same = previous is not None and previous.number == attempt.release.number
+    gone = previous is None or same or readiness.all_stopped(previous.number, seen)
     return look.go_on() if gone else None
 
 

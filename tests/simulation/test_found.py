@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.simulation.events import (
+    Again,
     Cancel,
     DeleteByHand,
     Deploy,
@@ -79,6 +80,15 @@ FOUND: dict[str, tuple[Event, ...]] = {
         Deploy(),
         Hold(Point.FENCE, 2, (DeleteByHand(0.48), Cancel()), lost=True, guarded=True),
         DeleteByHand(0.98),
+    ),
+    # The second rollback's previous release was its own, and it waited for its own pods to go.
+    "a rollback that follows a rollback to the same release comes to its end": (
+        Deploy(),
+        Looks(14),
+        Deploy(),
+        Looks(20),
+        Again(0.0),
+        Hold(Point.FENCE, 1, (Again(0.0),), lost=True, guarded=False),
     ),
     "a way back is given up though nobody is ready on either side": (
         Deploy(),
